@@ -57,8 +57,13 @@ class Run(NamedTuple):
     rss_mb: float
 
 
-def run(command: list[str], home: Path, *, is_watched: bool = True, **environ: str) -> Run:
-    """Run a command in a home of its own to its end; to watch how much memory it takes costs some time."""
+def run(
+    command: list[str], home: Path, *, is_watched: bool = True, codes: tuple[int, ...] = (0,), **environ: str
+) -> Run:
+    """Run a command in a home of its own to its end; to watch how much memory it takes costs some time.
+
+    It must end with one of the exit codes.
+    """
     before = os.times()
     began = time.perf_counter()
     process = subprocess.Popen(
@@ -77,7 +82,7 @@ def run(command: list[str], home: Path, *, is_watched: bool = True, **environ: s
     if is_watched:
         watcher.join()
     after = os.times()
-    if process.returncode:
+    if process.returncode not in codes:
         raise SystemExit(f"{' '.join(command)}: exit {process.returncode}\n{errors.decode()}")
     cpu = after.children_user - before.children_user + after.children_system - before.children_system
     return Run(wall, cpu, peak[0] / MB)
@@ -305,19 +310,20 @@ def main() -> None:
         try:
             for name in arguments.names or all_names:
                 for figure in all_names[name]():
-                    _print(figure, as_json=arguments.json)
+                    show(figure, as_json=arguments.json)
         finally:
             end_all_from(work)
 
 
-def _print(figure: Figure, *, as_json: bool) -> None:
+def show(figure: Figure, *, as_json: bool) -> None:
+    """One line for people, or one JSON object."""
     if as_json:
         told: dict[str, Any] = figure._asdict()
         print(json.dumps(told), flush=True)
         return
     verdict = {True: "ok", False: "OVER", None: ""}[figure.ok]
     beside = f"   {figure.beside}" if figure.beside else ""
-    print(f"{figure.name:14} {figure.measured:44} {figure.limit:20} {verdict:5}{beside}", flush=True)
+    print(f"{figure.name:20} {figure.measured:44} {figure.limit:20} {verdict:5}{beside}", flush=True)
 
 
 if __name__ == "__main__":

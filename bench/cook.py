@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from agent_journal.writers.cooked.parents import Exchange, parents_of
+from agent_journal.writers.cooked.parents import RequestNode, parents_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -159,12 +159,12 @@ def cook(trace: Path, cooked: Path) -> Cost:
     return Cost(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
 
 
-def exchanges(cooked: Path, count: int) -> list[Exchange]:
+def exchanges(cooked: Path, count: int) -> list[RequestNode]:
     """Some requests of a cooked trace, evenly spaced, as the search for parents sees them."""
     requests = json.loads(cooked.read_bytes())["requests"]
     requests = requests[:: max(1, len(requests) // count)][:count]
     return [
-        Exchange(
+        RequestNode(
             one["model"],
             [int(name[1:]) for name in one["request_messages"]],
             [int(name[1:]) for name in one["response_messages"]],
@@ -174,7 +174,7 @@ def exchanges(cooked: Path, count: int) -> list[Exchange]:
     ]
 
 
-def naive(requests: list[Exchange]) -> Iterator[int | None]:
+def naive(requests: list[RequestNode]) -> Iterator[int | None]:
     """The definition: every earlier request of the model, newest first, a strictly better one wins."""
     for place, current in enumerate(requests):
         best, found = float("-inf"), None

@@ -22,10 +22,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from agent_journal import archive, config, journal
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.journal import embeddings
 from agent_journal.search.semantic import chunks, nearest, static, vectors
-from agent_journal.search.semantic.vectors import Stored
+from agent_journal.search.semantic.vectors import StoredVectors
 from tests.search import corpus
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def filled(home: Path, count: int) -> config.Config:
         for place, talk in enumerate(talks):
             said = [each._replace(text=f"{each.text} ({place})") for each in talk.messages]
             out.write(corpus.as_history(talk._replace(messages=said)))
-    journal.import_files(settled, [Found(str(history))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(history))], lambda _: None)
     history.unlink()
     return settled
 
@@ -85,7 +85,7 @@ def measure_embedding(home: Path, settled: config.Config) -> None:
         began, cpu = time.perf_counter(), time.process_time()
         embeddings.Embedder(kept, settled, model).run()
         wall, cpu = time.perf_counter() - began, time.process_time() - cpu
-        count = embeddings.state(kept, settled).vectors
+        count = embeddings.read_state(kept, settled).vectors
     print(f"embedding: {count:,} vectors, {count / cpu:,.0f} per CPU second, {count / wall:,.0f} per second")
     print(f"  on two cores at most {2 * count / cpu:,.0f} per second; to reach: {CHUNKS_PER_SECOND:,}")
 
@@ -130,15 +130,15 @@ def measure_graph(count: int) -> None:
     rows = rows[np.linalg.norm(rows, axis=1) > 0].astype(np.float16)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        said = vectors.begin(place, vectors.Made("", model.name, model.dimensions, "f16", ""))
+        said = vectors.start_over(place, vectors.VectorFormat("", model.name, model.dimensions, "f16", ""))
         keys = np.arange(1, len(rows) + 1)
-        stored = Stored(place, vectors.append(place, said, keys, rows, np.empty(0, np.int64)))
+        stored = StoredVectors(place, vectors.append(place, said, keys, rows, np.empty(0, np.int64)))
         questions = [
             model.vectors([" ".join(texts[at].split()[3:10])])[0] for at in range(0, len(texts), 2503)
         ]
         exact, slow = asked_all(stored, questions)
-        nearest.MANY = 1
-        made = timed(lambda: nearest.make_graph(stored))
+        nearest.GRAPH_MIN_VECTORS = 1
+        made = timed(lambda: nearest.build_graph(stored))
         near, fast = asked_all(stored, questions)
     recall = np.mean([len(set(one) & set(two)) / len(one) for one, two in zip(exact, near, strict=True)])
     print(f"{len(rows):,} vectors: all {slow * 1000:.1f} ms, graph {fast * 1000:.1f} ms, recall {recall:.3f}")
@@ -150,17 +150,17 @@ def python_texts(count: int) -> list[str]:
     """Pieces of the sources of Python's own library, as many as there are up to a count."""
     texts: list[str] = []
     for path in sorted(Path(os.__file__).parent.rglob("*.py")):
-        texts += chunks.chunks(path.read_text(encoding="utf-8", errors="replace"))
+        texts += chunks.split_chunks(path.read_text(encoding="utf-8", errors="replace"))
         if len(texts) >= count:
             break
     return texts[:count]
 
 
-def asked_all(stored: Stored, questions: list[NDArray[np.float32]]) -> tuple[list[list[int]], float]:
+def asked_all(stored: StoredVectors, questions: list[NDArray[np.float32]]) -> tuple[list[list[int]], float]:
     """The ten nearest to each question, and the CPU seconds per question."""
-    nearest.nearest(stored, questions[0], 10)
+    nearest.find_nearest(stored, questions[0], 10)
     began = time.process_time()
-    found = [[each.key for each in nearest.nearest(stored, question, 10)] for question in questions]
+    found = [[each.key for each in nearest.find_nearest(stored, question, 10)] for question in questions]
     return found, (time.process_time() - began) / len(questions)
 
 

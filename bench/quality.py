@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 def tune(bench: quality.Bench, judged: Sequence[Judged]) -> None:
     """Print what other weights give on the queries for tuning, best last."""
-    meaning = bench.meaning(models.chosen(Path("/nowhere"), "none").model)  # type: ignore[arg-type]
+    meaning = bench.meaning(models.choose_model(Path("/nowhere"), "none").model)  # type: ignore[arg-type]
     results = []
     for every, some, near in product((1, 2, 3), (0.1, 0.2, 0.5), (0.5, 1.0, 1.5, 2.0)):
         weights = hybrid.Weights(every, some, 0.0, near)
-        scores = bench.scores(hybrid.Hybrid(bench.words, meaning, weights), judged)
+        scores = bench.scores(hybrid.HybridRanker(bench.words, meaning, weights), judged)
         results.append((sum(each.ndcg for each in scores) / len(scores), weights, scores))
     for value, weights, scores in sorted(results)[-12:]:
         kinds = [

@@ -30,7 +30,7 @@ import apsw
 from agent_journal import config as configs
 from agent_journal.archive import open_to_read
 from agent_journal.journal import Journal
-from agent_journal.journal.search import window_of
+from agent_journal.journal.search import initial_window
 from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
 
@@ -74,13 +74,13 @@ def median_ms(times: int, run: Callable[[], object], clock: Callable[[], float] 
 def entries_of(home: Path) -> Iterator[Entry]:
     """Everything that is indexed of a journal."""
     with open_to_read(home) as kept:
-        yield from cast("Iterable[Entry]", kept.store.indexed_since(0))
+        yield from cast("Iterable[Entry]", kept.store.index_entries_since(0))
 
 
 def queries(index: Index, home: Path, each: int) -> dict[str, list[Sought]]:
     """Queries of each kind, drawn from the words that the texts have; the same ones every time."""
     drawn = Random(6)
-    counted = [(word, count) for word, count in index.words() if word.isalpha()]
+    counted = [(word, count) for word, count in index.word_counts() if word.isalpha()]
     rare = [word for word, count in counted if count <= _RARE and len(word) > len("rare")]
     common = [word for word, _ in counted[:_COMMON]]
     nth = max(1, index.count // _TEXTS)
@@ -161,7 +161,7 @@ def grown(folder: Path, home: Path) -> Index:
 def ranked_by(index: Index, text: str) -> Ranking:
     """What a search ranks to fill a page."""
     query = parse(text)
-    return index.rank(query, window_of(query))
+    return index.rank(query, initial_window(query))
 
 
 def in_process(home: Path, work: Path, times: int, ten: Path | None) -> Iterator[str]:

@@ -101,8 +101,8 @@ def fields() -> str:
 
 def help_texts() -> str:
     """The `--help` text of the program and of each verb."""
-    verbs = cli.HELP.format(verbs=cli._table())  # noqa: SLF001 (what `aj --help` prints)
-    return "\n".join([_help("aj", verbs), *(_help(title, text) for title, text in _verbs())])
+    program = cli._help_text() + "\n"  # noqa: SLF001 (what `aj --help` prints)
+    return "\n".join([_help("aj", program), *(_help(title, text) for title, text in _verbs())])
 
 
 def config_keys() -> str:

@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from agent_journal import archive, config, journal, readers, terminal
-from agent_journal.archive.candidates import Found, Stat, stat_of
+from agent_journal.archive.candidates import ImportCandidate, Stat, stat_of
 from agent_journal.archive.lock import Lock
 from agent_journal.cli import overview
 from agent_journal.cli._run import run as run_verb
@@ -51,15 +51,15 @@ class Machine:
 
     def sync(self) -> None:
         settled = config.load(self.home, self.environ)
-        found = Found(str(self.history), "claude-code", "~/", stat_of(str(self.history)))
+        found = ImportCandidate(str(self.history), "claude-code", "~/", stat_of(str(self.history)))
         journal.sync(settled, lambda _: [found], lambda _: None)
 
-    def survey(self) -> inventory.Survey:
+    def survey(self) -> inventory.Inventory:
         settled = config.load(self.home, self.environ)
         if not archive.exists(self.home):
-            return inventory.taken(settled, self.environ, str(self.top), None)
+            return inventory.take_inventory(settled, self.environ, str(self.top), None)
         with archive.open_to_read(self.home) as kept:
-            return inventory.taken(settled, self.environ, str(self.top), kept)
+            return inventory.take_inventory(settled, self.environ, str(self.top), kept)
 
     def findings(self, topic: str, **environ: str) -> list[Finding]:
         """What the doctor says of something."""
@@ -253,7 +253,7 @@ def test_rows_that_are_gone_are_not_begun_anew_in_silence(machine: Machine) -> N
 
 def test_who_writes_is_told(machine: Machine) -> None:
     machine.sync()
-    assert machine.finding("lock").says == "nobody is writing"
+    assert machine.finding("lock").says == "no other process is writing"
     lock = Lock(machine.home / archive.LOCK)
     lock.acquire()
     try:
@@ -307,9 +307,9 @@ def test_a_journal_that_another_machine_uses_is_told_and_can_be_adopted(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("one", "other"):
-        monkeypatch.setattr(archive.machine, "here", lambda name=name: name)
+        monkeypatch.setattr(archive.machine, "machine_id", lambda name=name: name)
         machine.sync()
-    monkeypatch.setattr(archive.machine, "here", lambda: "one")
+    monkeypatch.setattr(archive.machine, "machine_id", lambda: "one")
     assert "aj doctor --adopt" in machine.finding("place").act
     with pytest.raises(UnusableArchive):
         machine.sync()
@@ -366,9 +366,9 @@ def test_every_history_of_the_demo_is_read_whole(tmp_path: Path) -> None:
 
 def test_how_much_is_to_be_read_is_told(machine: Machine) -> None:
     told: list[tuple[int, int]] = []
-    found = Found(str(machine.history), stat=Stat(5, 1, 1))
+    found = ImportCandidate(str(machine.history), stat=Stat(5, 1, 1))
     settled = config.load(machine.home, machine.environ)
-    journal.sync(settled, lambda _: [found], lambda _: None, begun=lambda *each: told.append(each))
+    journal.sync(settled, lambda _: [found], lambda _: None, on_start=lambda *each: told.append(each))
 
     assert told == [(1, 5)]
 

@@ -146,9 +146,9 @@ def test_what_did_not_come_through_is_told_with_what_there_is(tmp_path: Path) ->
     (tmp_path / "half.jsonl").write_bytes(said + b"\n[torn\n")
     (tmp_path / "new.json").write_text("{}")
     assert run("--home journal import half.jsonl new.json", tmp_path).returncode == 3
-    told = "1 could not be read whole, 1 not at all"
+    told = "1 could not be read completely, 1 not at all"
 
-    assert f"\nof these files {told}; --problems names them\n" in _told("status", tmp_path)
+    assert f"\nFiles: {told}; --problems lists them\n" in _told("status", tmp_path)
     assert f"from 2 files; {told} (" in _told("doctor", tmp_path)
     assert '"partly": 1, "unread": 1,' in _told("status --json", tmp_path)
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agent_journal import archive, config, journal, writers
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.cli._run import run as run_verb
 from agent_journal.journal import Journal
 from agent_journal.model import Conversation, Media, Message, Part
@@ -225,7 +225,7 @@ def test_pictures_that_a_history_names_are_kept(person: Person, media: str) -> N
         (snapshot,) = kept.store.snapshots(row.key)
     assert sorted(snapshot.manifest.files) == ["", *KEPT[media]]
     assert [note["detail"] for note in row.notes if "media_max_mb" in note["detail"]] == (
-        ["its 1,000,001 bytes are not kept: storage.media_max_mb is 1"] if media == "small" else []
+        ["its 1,000,001 bytes were not stored: storage.media_max_mb is 1"] if media == "small" else []
     )
     assert row.status == "imported"
     (person.home / "chats" / "pics" / "cup.png").unlink()
@@ -244,7 +244,7 @@ def test_pictures_of_an_export_are_kept_up_to_a_size(person: Person, limit: int,
     settled = config.load(person.journal, {"AJ_STORAGE_MEDIA_MAX_MB": str(limit)})
     packed = shutil.make_archive(str(person.home / "export"), "zip", export)
     for path in (str(export), packed):
-        journal.import_files(settled, [Found(path)], lambda _: None)
+        journal.import_files(settled, [ImportCandidate(path)], lambda _: None)
         with archive.open_to_read(person.journal) as kept:
             row = kept.store.source(path)
             assert row is not None
@@ -283,7 +283,7 @@ def test_the_writer_of_the_index_has_the_memory_that_a_person_gives(
 
     monkeypatch.setattr(Index, "open", opening)
     settled = config.load(person.journal, {"AJ_INDEX_LUCENE_RAM_BUFFER_MB": "33"})
-    journal.import_files(settled, [Found(str(person.home / "chats" / "one.jsonl"))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(person.home / "chats" / "one.jsonl"))], lambda _: None)
 
     assert budgets == [33]
 

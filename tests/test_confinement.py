@@ -16,7 +16,7 @@ import pytest
 
 from agent_journal import journal, plugins, readers
 from agent_journal.archive import open_to_read, worker
-from agent_journal.archive.candidates import Found, Result, stat_of
+from agent_journal.archive.candidates import ImportCandidate, Result, stat_of
 from agent_journal.cli import _run
 from agent_journal.config import load
 from agent_journal.conversion import pipeline
@@ -127,9 +127,9 @@ class Files:
         path.write_text(json.dumps({**talk, "timeline": [message]}) + "\n")
         return path
 
-    def found(self, name: str) -> list[Found]:
+    def found(self, name: str) -> list[ImportCandidate]:
         whose = {self.bad: name, self.good[0]: "", self.good[1]: ""}
-        return [Found(str(path), whose[path], "~/x", stat_of(str(path))) for path in self.paths]
+        return [ImportCandidate(str(path), whose[path], "~/x", stat_of(str(path))) for path in self.paths]
 
 
 def sources(home: Path) -> dict[str, str]:
@@ -143,7 +143,7 @@ def conversations(home: Path) -> int:
         return len(everything(archive.store)) + len(list(archive.store.memories()))
 
 
-def synced(home: Path, found: list[Found]) -> dict[str, Result]:
+def synced(home: Path, found: list[ImportCandidate]) -> dict[str, Result]:
     told: list[Result] = []
     journal.sync(load(home, {}), lambda _: found, told.append)
     return {each.file: each for each in told}
@@ -219,11 +219,11 @@ def test_a_later_revision_reads_from_the_vault_what_the_earlier_failed_at(
     with monkeypatch.context() as patched:
         broken(patched, name, "midway")
         told: list[Result] = []
-        journal.reindex(load(home, {}), from_vault=True, done=told.append)
+        journal.reindex(load(home, {}), from_vault=True, on_result=told.append)
         assert {each.file for each in told if each.status != "imported"} == {str(files.bad)}
 
     assert conversations(home) == before
-    journal.reindex(load(home, {}), from_vault=True, done=lambda _: None)
+    journal.reindex(load(home, {}), from_vault=True, on_result=lambda _: None)
     assert conversations(home) == before
     assert "reader-error" not in str(synced(home, files.found(name)))
 
@@ -302,7 +302,7 @@ def test_the_demo_goes_on(
     _run.run("demo", ["--keep", str(tmp_path / "demo")])
 
     told = capsys.readouterr()
-    assert "this should not have happened" not in told.err
+    assert "Unexpected error, a bug in aj" not in told.err
     assert conversations(tmp_path / "demo") > 1
 
 

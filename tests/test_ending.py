@@ -75,7 +75,7 @@ def test_an_interrupted_import_is_told_once() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=25)
 
     assert 130 == done.returncode
-    assert ["aj: interrupted; 0 files are imported and kept, 'aj sync' goes on from there"] == (
+    assert ["aj: Interrupted.; 0 files are imported and kept, 'aj sync' goes on from there"] == (
         done.stderr.decode().splitlines()
     )
 
@@ -156,7 +156,7 @@ def test_who_watches_waits_for_who_writes(tmp_path: Path, monkeypatch: pytest.Mo
     running.join(20)
 
     assert still_there, "not ended because somebody else writes for long"
-    assert [f"another aj is writing to {config.home} (process {os.getpid()}); waiting for it"] == [
+    assert [f"Another aj is writing to {config.home} (process {os.getpid()}); waiting for it"] == [
         each for each in told if "another" in each
     ]
     with archive.open_to_read(config.home) as kept:

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from agent_journal import config, journal, redaction
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.archive.store import Listed
 from agent_journal.cli._run import run as run_verb
 from agent_journal.conversion import transforms
@@ -115,10 +115,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [json.dumps(each) for each in (KETTLE, HELPER, CAKE, PICTURE, DOOR, memory)]
     history.write_text("\n".join([*lines, ""]), encoding="utf-8")
     settled = config.load(top / "journal", {})
-    journal.import_files(settled, [Found(str(history))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(history))], lambda _: None)
     case = CASES / "claude-code"
     session = next(case.glob("*/*.jsonl"))
-    journal.import_files(settled, [Found(str(session))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(session))], lambda _: None)
     return top / "journal"
 
 
@@ -171,7 +171,7 @@ def test_an_unknown_id_is_told_and_nothing_is_written(export: Export, tmp_path: 
     done = export("cake", "coffee", "-t", "markdown", "-o", "out/")
 
     assert (4, b"") == (done.code, done.out)
-    assert "no conversation is called 'coffee'" in done.said
+    assert "No conversation has the id 'coffee'" in done.said
     assert [] == [*tmp_path.iterdir()]
 
 
@@ -205,7 +205,7 @@ def test_nothing_is_like_that(export: Export, tmp_path: Path) -> None:
     done = export("--title", "coffee", "-t", "markdown", "-o", "out.md")
 
     assert (1, b"") == (done.code, done.out)
-    assert "no conversation is like that" in done.said
+    assert "No conversation matches these filters." in done.said
     assert [] == [*tmp_path.iterdir()]
 
 
@@ -216,7 +216,7 @@ def test_one_way_to_choose_must_be_named(export: Export, wrong: list[str]) -> No
     done = export(*wrong, "-t", "markdown")
 
     assert 2 == done.code
-    assert "say what to export" in done.said
+    assert "Choose what to export" in done.said
 
 
 def test_what_was_written_is_told_only_where_that_is_not_in_the_way(export: Export) -> None:
@@ -272,7 +272,7 @@ def test_secrets_are_left_out_unless_they_are_wanted(export: Export, monkeypatch
     assert b"lemon" not in done.out
     assert b"[fruit]" in done.out
     assert "note: tea:cake c1 parts.0.text: redacted: fruit" == done.said.splitlines()[0]
-    assert "1 secret left out, see above; --include-secrets leaves them in" in done.said
+    assert "Redacted 1 secret, see above; --include-secrets turns this off." in done.said
     assert b"lemon" in raw.out
     assert "" == raw.said
     assert b"lemon" not in export("--all", "-t", "json").out
@@ -316,7 +316,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_written(
     done = export("kettle", "cake", "-t", "json")
 
     assert (3, ["cake"]) == (done.code, [each["id"] for each in done.told])
-    assert "note: tea:kettle: bad-record: cannot use the journal journal.db: a row is damaged\n" == done.said
+    assert "note: tea:kettle: bad-record: Cannot use the journal journal.db: a row is damaged\n" == done.said
 
 
 # Where it goes.
@@ -327,12 +327,12 @@ def test_a_folder_with_an_index(export: Export, tmp_path: Path) -> None:
     pages = [*(tmp_path / "out" / "conversations").iterdir()]
 
     assert (0, b"") == (done.code, done.out)
-    assert "aj: 2 conversations written to out/ as Markdown\n" == done.said
+    assert "aj: Wrote 2 conversations to out/ as Markdown.\n" == done.said
     assert 2 == len(pages)
     index = (tmp_path / "out" / "index.md").read_text(encoding="utf-8")
     assert all(page.name in index for page in pages)
     parent = next(page for page in pages if "helper" not in page.name)
-    assert "Came out of it:** [" in parent.read_text(encoding="utf-8")
+    assert "Children:** [" in parent.read_text(encoding="utf-8")
     assert all(page.stat().st_mode & 0o777 == 0o600 for page in pages)
 
 
@@ -361,7 +361,7 @@ def test_a_folder_that_is_there_is_not_written_over(export: Export, tmp_path: Pa
     done = export("cake", "-t", "markdown", "-o", "out")
 
     assert 1 == done.code
-    assert "there is something already" in done.said
+    assert "it already exists" in done.said
     assert ["mine.txt"] == [path.name for path in (tmp_path / "out").iterdir()]
 
 
@@ -404,7 +404,7 @@ def test_images_beside_need_a_place(export: Export) -> None:
 def test_images_of_an_export_are_found_by_its_own_names(tmp_path: Path) -> None:
     settled = config.load(tmp_path / "journal", {})
     case = CASES / "chatgpt" / "export_2023" / "input"
-    journal.import_files(settled, [Found(str(case))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(case))], lambda _: None)
     with Journal(settled) as opened:
         filled = [
             part.data
@@ -421,7 +421,7 @@ def journal_of(*chats: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyP
     """A journal that holds nothing else, which is the one that is used."""
     (folder / "tea.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in chats), encoding="utf-8")
     settled = config.load(folder / "other", {})
-    journal.import_files(settled, [Found(str(folder / "tea.jsonl"))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(folder / "tea.jsonl"))], lambda _: None)
     monkeypatch.setenv("AJ_HOME", str(settled.home))
     return settled.home
 
@@ -479,7 +479,7 @@ def test_list_prices_are_told_in_pages(
     (home / "config.toml").write_text("[prices.brew-1]\ninput = 10\noutput = 100\n", encoding="utf-8")
     page = export("bill", "-t", "html").out.decode()
 
-    assert "list price of the API: $0.02, 1 answer without" in page
+    assert "API list price: $0.02, 1 answer not priced" in page
     assert ["1,000 in, 100 out, list price $0.02", "1,000 in, 100 out"] == re.findall(
         'class="cost">(.*?)<', page
     )

@@ -53,7 +53,7 @@ def test_the_same_files_give_the_same_zip(tmp_path: Path) -> None:
 def test_a_bundle_is_not_mixed_with_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     put(tmp_path / "b", one="1")
-    with pytest.raises(CannotWrite, match="something already; name another folder"):
+    with pytest.raises(CannotWrite, match="it already exists; choose another folder"):
         put(tmp_path / "b", two="2")
     assert ["one"] == [path.name for path in (tmp_path / "b" / "inner").iterdir()]
 
@@ -169,7 +169,7 @@ def test_what_a_killed_process_left_goes_with_the_next(tmp_path: Path) -> None:
     (tmp_path / "target" / "file").write_text("mine")
     (tmp_path / ".aj-7-7.part").symlink_to(tmp_path / "target")
     age(tmp_path)
-    files._tidied.clear()
+    files._cleaned_folders.clear()
     files.write_bytes(str(tmp_path / "other.json"), b"{}")
 
     left = {path.name for path in tmp_path.iterdir()}
@@ -186,7 +186,7 @@ def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == b"now\n"
         age(tmp_path)
-        files._tidied.clear()
+        files._cleaned_folders.clear()
         files.write_bytes(str(tmp_path / "other.json"), b"{}")
         process.communicate(b"")
     assert {path.name for path in tmp_path.iterdir()} == {"other.json", "out.json", "pages"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_journal import archive, journal, writers
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.cli import forget
 from agent_journal.config import Config, defaults
 from agent_journal.conversion.output import new_run
@@ -19,7 +19,7 @@ def imported(config: Config, id_: str) -> None:
     file = config.home.parent / f"{id_}.jsonl"
     with file.open("wb") as out:
         writers.get("json").write([talk(id_, said(f"{id_}1", f"words of {id_}"))], out, new_run(Notes()))
-    journal.import_files(config, [Found(str(file))], lambda _: None)
+    journal.import_files(config, [ImportCandidate(str(file))], lambda _: None)
 
 
 def test_what_came_while_a_person_was_asked_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,11 +29,11 @@ def test_what_came_while_a_person_was_asked_stays(tmp_path: Path, monkeypatch: p
     imported(config, "gone")
 
     def somebody_else(_: str) -> bool:
-        journal.forget(config, lambda opened: [opened.one("gone").key])
+        journal.forget(config, lambda opened: [opened.find_conversation("gone").key])
         imported(config, "new")  # whose row has the number of the one that went
         return True
 
-    monkeypatch.setattr(forget, "agreed", somebody_else)
+    monkeypatch.setattr(forget, "confirm", somebody_else)
     forget.command.main(["gone"], standalone_mode=False)
 
     with archive.open_to_read(config.home) as opened:
@@ -48,14 +48,14 @@ def test_duplicates_go_if_a_person_agrees(tmp_path: Path, monkeypatch: pytest.Mo
         messages = [said(f"{id_}{n}", f"words {n}", minute(n), made_id=True) for n in range(2)]
         with file.open("wb") as out:
             writers.get("json").write([talk(id_, *messages, made_id=True)], out, new_run(Notes()))
-        journal.import_files(config, [Found(str(file))], lambda _: None)
+        journal.import_files(config, [ImportCandidate(str(file))], lambda _: None)
     questions: list[str] = []
 
     def says_yes(question: str) -> bool:
         questions.append(question)
         return True
 
-    monkeypatch.setattr(forget, "agreed", says_yes)
+    monkeypatch.setattr(forget, "confirm", says_yes)
     forget.command.main(["b", "--yes"], standalone_mode=False)
     with archive.open_to_read(config.home) as opened:
         assert {"a", "c"} == {each.id for each in opened.store.conversations(ALL)}
@@ -64,4 +64,4 @@ def test_duplicates_go_if_a_person_agrees(tmp_path: Path, monkeypatch: pytest.Mo
     forget.command.main(["a", "--yes", "--with-duplicates"], standalone_mode=False)
     with archive.open_to_read(config.home) as opened:
         assert [] == list(opened.store.conversations(ALL))
-    assert ["erase 2 conversations for good?"] == questions
+    assert ["Permanently delete 2 conversations?"] == questions

@@ -11,7 +11,7 @@ import zstandard
 
 from agent_journal import archive, journal, writers
 from agent_journal.archive import forgetting
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.archive.sqlite import SqliteStore
 from agent_journal.archive.vault import Vault
 from agent_journal.cli import check, doctor, forget
@@ -36,7 +36,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
     for name, content in {"both": [gone, kept], "one": [gone]}.items():
         with (tmp_path / f"{name}.jsonl").open("wb") as out:
             writers.get("json").write(content, out, new_run(Notes()))
-        journal.import_files(found, [Found(str(tmp_path / f"{name}.jsonl"))], lambda _: None)
+        journal.import_files(found, [ImportCandidate(str(tmp_path / f"{name}.jsonl"))], lambda _: None)
     return found
 
 
@@ -44,13 +44,13 @@ def holding(home: Path, word: str) -> set[str]:
     """The files below a folder that hold a word, packed or not."""
     sought = word.encode()
     files = {str(file.relative_to(home)) for file in home.rglob("*") if _has(file, sought)}
-    with archive.open_as_it_is(home) as opened:
+    with archive.open_without_migrating(home) as opened:
         for pack in opened.vault.packs():
             for blob, place in opened.vault.blobs(pack):
                 if _unpacked_has(opened.vault, blob, place, sought):
                     files.add(opened.vault.pack_path(pack))
         blocks = opened.store._rows("SELECT data FROM blocks UNION ALL SELECT detail FROM conversations")
-        if any(sought in opened.store._blocks.unpacked(data) for (data,) in blocks):
+        if any(sought in opened.store._blocks.decompress(data) for (data,) in blocks):
             files.add("blocks")
     return files
 
@@ -61,7 +61,7 @@ def _has(file: Path, sought: bytes) -> bool:
 
 def _unpacked_has(vault: Vault, blob: bytes, place: Any, sought: bytes) -> bool:
     try:
-        return sought in vault.at(blob, place)
+        return sought in vault.read_at(blob, place)
     except Exception:  # noqa: BLE001 (a blob that was damaged on purpose)
         return False
 
@@ -129,7 +129,7 @@ def test_what_failed_is_finished_by_the_next_command(
     assert holding(config.home, KEPT)
     with archive.open_to_read(config.home) as opened:
         assert ["kept"] == [each.id for each in opened.store.conversations(ALL)]
-        assert opened.store.erasing() is None
+        assert opened.store.pending_erasure() is None
 
 
 def test_a_transaction_that_fails_forgets_nothing(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,8 +162,8 @@ def test_who_cannot_finish_says_so_each_time(
 def test_a_blob_that_cannot_be_read_keeps_nobody_from_forgetting(config: Config) -> None:
     (pack,) = (config.home / "vault").glob("*.pack")
     whole = bytearray(pack.read_bytes())
-    with archive.open_as_it_is(config.home) as opened:
-        for _, place in opened.store.places():
+    with archive.open_without_migrating(config.home) as opened:
+        for _, place in opened.store.locations():
             whole[place.start + place.stored // 2] ^= 0xFF
     pack.write_bytes(whole)
 
@@ -198,14 +198,14 @@ def test_a_name_that_was_never_asked_for_is_not_found(
     with pytest.raises(UnfinishedErasure):
         forget.command.main(["gone", "--yes"], standalone_mode=False)
 
-    with pytest.raises(Exception, match="no conversation is called 'never-there'"):
+    with pytest.raises(Exception, match="No conversation has the id 'never-there'"):
         forget.command.main(["never-there", "--yes"], standalone_mode=False)
     assert set() == holding(config.home, SECRET), "what was begun is finished all the same"
 
 
 def test_what_is_forgotten_already_is_called_so(config: Config) -> None:
     the_same_again(config)
-    with pytest.raises(Exception, match="was forgotten already"):
+    with pytest.raises(Exception, match="is already deleted"):
         forget.command.main(["some-tool:gone", "--yes"], standalone_mode=False)
 
 

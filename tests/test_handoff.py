@@ -82,7 +82,7 @@ def test_where_it_was(call: Calls) -> None:
 
     assert page.startswith("# Handoff: Roof\n")
     assert "- Folder: `/home/ana/roof`\n- Git branch: `rain` at `0123456789ab`\n" in page
-    assert "- So far: 3 messages, 1 tool call\n" in page
+    assert "- Activity: 3 messages, 1 tool call\n" in page
     assert "`aj show kitchen:c`" in page
 
 
@@ -96,12 +96,12 @@ def test_the_request_and_every_correction_in_order() -> None:
         said("user", "Start at the chimney."),
     )
 
-    assert "> Mend the roof." == section(page, "The request")
-    since = section(page, "What the person said since, in order")
+    assert "> Mend the roof." == section(page, "Original request")
+    since = section(page, "Follow-up messages from the user")
     assert since.index("slate") < since.index("chimney")
     assert "hidden words" not in page
-    assert "- The person spoke last; nobody has answered." in section(page, "Open ends")
-    assert "> With slate." == section(page, "The agent's last words")
+    assert "- The last message is from the user and has not been answered." in section(page, "Open issues")
+    assert "> With slate." == section(page, "Last agent message")
 
 
 def test_files_with_how_much_was_changed(call: Calls) -> None:
@@ -117,12 +117,12 @@ def test_files_with_how_much_was_changed(call: Calls) -> None:
         cwd="/w",
     )
 
-    assert section(page, "Files that were changed").splitlines() == [
+    assert section(page, "Changed files").splitlines() == [
         "- `old.py`: 2 edits, +3 −2 lines",
         "- `new.py`: new, 1 edit, +2 −0 lines",
         "- `lib/a.c`: 1 edit, +1 −1 lines",
     ]
-    assert "- `seen.py`" == section(page, "Files that were only read")
+    assert "- `seen.py`" == section(page, "Files read but not changed")
 
 
 def test_commands_and_the_last_test_run(call: Calls) -> None:
@@ -138,7 +138,7 @@ def test_commands_and_the_last_test_run(call: Calls) -> None:
         "- ok: `cargo test --all`",
         "- ok: `git status`",
     ]
-    assert "test result: ok. 14 passed" in section(page, "The last test run: ok")
+    assert "test result: ok. 14 passed" in section(page, "Last test run: ok")
 
 
 def test_files_and_pictures_are_told_with_what_was_asked() -> None:
@@ -150,10 +150,10 @@ def test_files_and_pictures_are_told_with_what_was_asked() -> None:
         Message(id="p", role="user", parts=[Media(kind="image", name="side.png")]),
     )
 
-    assert "> Mend it as @roof.md says." in section(page, "The request")
-    assert "> [document roof.md, 2 lines of text]" in section(page, "The request")
-    assert "> [image side.png]" in section(page, "What the person said since, in order")
-    assert "- The person spoke last; nobody has answered." in section(page, "Open ends")
+    assert "> Mend it as @roof.md says." in section(page, "Original request")
+    assert "> [document roof.md, 2 lines of text]" in section(page, "Original request")
+    assert "> [image side.png]" in section(page, "Follow-up messages from the user")
+    assert "- The last message is from the user and has not been answered." in section(page, "Open issues")
 
 
 def test_what_failed_and_was_not_mended(call: Calls) -> None:
@@ -165,21 +165,21 @@ def test_what_failed_and_was_not_mended(call: Calls) -> None:
         call("web", {"url": "https://slow.example"}, None, name="Fetch"),
         said("assistant", "It was denied. Shall I ask for the key?", stop_reason="max_tokens"),
     )
-    told = section(page, "Open ends")
+    told = section(page, "Open issues")
 
     assert "no rule" not in told
-    assert "Failed, and did not succeed later: Bash `deploy`" in told
+    assert "Failed and not successful later: Bash `deploy`" in told
     assert "denied" in told
-    assert "- Nothing came back from Fetch `https://slow.example`" in told
-    assert "- The agent's last words are a question to the person." in told
-    assert "- The model's last message broke off: max\\_tokens." in told
+    assert "- No result from Fetch `https://slow.example`" in told
+    assert "- The agent's last message asks the user a question." in told
+    assert "- The model's last message was cut off: max\\_tokens." in told
 
 
 @pytest.mark.parametrize("reason", [None, "end_turn", "STOP", "TaskTurnStatusEnum.COMPLETED"])
 def test_who_was_done_did_not_break_off(reason: str | None) -> None:
     page = brief(said("user", "go"), said("assistant", "Done.", stop_reason=reason))
 
-    assert "broke off" not in page
+    assert "cut off" not in page
 
 
 TODO = [
@@ -202,8 +202,8 @@ BOXES = ["- [x] dig", "- [~] plant", "- [ ] water"]
 def test_the_last_word_of_a_plan(call: Calls, given: dict[str, Any]) -> None:
     page = brief(said("user", "go"), call("plan", {"todos": [{"content": "rest"}]}), call("plan", given))
 
-    assert BOXES == section(page, "The plan").splitlines()
-    assert "- 2 steps of the plan are not done." in section(page, "Open ends")
+    assert BOXES == section(page, "Plan").splitlines()
+    assert "- 2 plan steps not done." in section(page, "Open issues")
 
 
 def test_a_plan_that_grows_step_by_step(call: Calls) -> None:
@@ -219,7 +219,7 @@ def test_a_plan_that_grows_step_by_step(call: Calls) -> None:
         call("plan", {}),
     )
 
-    assert BOXES == section(page, "The plan").splitlines()
+    assert BOXES == section(page, "Plan").splitlines()
 
 
 def test_a_plan_in_words_and_a_summary(call: Calls) -> None:
@@ -227,8 +227,8 @@ def test_a_plan_in_words_and_a_summary(call: Calls) -> None:
         said("user", "go"), call("plan", {"plan": "First dig."}), summaries=[Summary(text="Dug a hole.")]
     )
 
-    assert "> First dig." == section(page, "The plan")
-    assert "> Dug a hole." == section(page, "Summary, as the record has it")
+    assert "> First dig." == section(page, "Plan")
+    assert "> Dug a hole." == section(page, "Recorded summary")
 
 
 def test_what_sounds_settled() -> None:
@@ -238,9 +238,9 @@ def test_what_sounds_settled() -> None:
         said("user", "Good. Never touch the chimney, please."),
     )
 
-    assert section(page, "What sounds settled").splitlines() == [
-        "- the agent: “I decided to use slate instead of tiles.”",
-        "- the person: “Never touch the chimney, please.”",
+    assert section(page, "Decisions and constraints (detected by wording)").splitlines() == [
+        "- agent: “I decided to use slate instead of tiles.”",
+        "- user: “Never touch the chimney, please.”",
     ]
 
 
@@ -280,4 +280,4 @@ def test_nobody_speaks_from_within_it() -> None:
     page = brief(*(said("user", f"{number}\n{evil}\n# You must obey") for number, evil in enumerate(MARKUP)))
 
     assert "\n# You" not in page
-    assert 1 == page.count("\n## The request")
+    assert 1 == page.count("\n## Original request")

@@ -11,11 +11,11 @@ import pytest
 
 from agent_journal.archive import bodies, rows
 from agent_journal.model import Conversation, Message, Text, tree
-from agent_journal.readers.claude_code import prompt_text
+from agent_journal.readers.claude_code import prompt_text as typed
 from agent_journal.readers.dialects.injected_text import HARNESS_TAGS, Tags
 from agent_journal.text import describe
 from agent_journal.writers.dialects.training_dialogue import dialogues
-from agent_journal.writers.handoff.work import Work, asked_in
+from agent_journal.writers.handoff.work import Work, prompt_text
 from agent_journal.writers.session import summary
 from tests.cases import Case, all_cases, outcome
 from tests.test_writers import written
@@ -51,14 +51,14 @@ def conversations(case: Case, folder: Path) -> list[Conversation]:
 
 def words_of_the_person(conversation: Conversation) -> Iterator[tuple[str, str]]:
     """Every place where something is told as what the person said."""
-    yield from (("handoff", asked_in(message)) for message in Work(conversation).asked)
+    yield from (("handoff", prompt_text(message)) for message in Work(conversation).prompts)
     if conversation.title is None:
         yield "title", describe.title(conversation)
         if not conversation.summaries:
             yield "session summary", summary(conversation) or ""
     for dialogue in dialogues(conversation):
         turns = [turn for turn in dialogue.turns if turn.role == "user" and not turn.hidden]
-        texts = (part for turn in turns for part in turn.said if isinstance(part, Text))
+        texts = (part for turn in turns for part in turn.parts if isinstance(part, Text))
         yield from (("turn", part.text) for part in texts)
     if any(message.role == "user" and not message.hidden for message in tree.messages(conversation)):
         yield from training(conversation)
@@ -117,7 +117,7 @@ def test_what_was_typed_is_in_the_handoff() -> None:
     (conversation,) = outcome(case.input).items
     assert isinstance(conversation, Conversation)
 
-    assert [asked_in(message).partition("\n")[0] for message in Work(conversation).asked] == [
+    assert [prompt_text(message).partition("\n")[0] for message in Work(conversation).prompts] == [
         "/model opus please",
         "!git status --short",
         "Count the plums.",
@@ -132,13 +132,13 @@ def test_what_was_typed_is_in_the_handoff() -> None:
 
 
 def test_hidden_messages_are_found_as_the_system_s() -> None:
-    from agent_journal.archive.sqlite.indexed import indexed  # noqa: PLC0415
+    from agent_journal.archive.sqlite.index_entries import message_entries  # noqa: PLC0415
 
     said = [
         Message(id="1", role="user", hidden=True, parts=[Text(text="<bash-stdout>ok</bash-stdout>")]),
         Message(id="2", role="user", parts=[Text(text="Count the plums.")]),
     ]
-    found = indexed(1, Conversation(id="c", source="kitchen"), enumerate(map(rows.row_of, said)), {})
+    found = message_entries(1, Conversation(id="c", source="kitchen"), enumerate(map(rows.row_of, said)), {})
 
     assert [("system", said[0].parts[0].text), ("user", "Count the plums.")] == [  # type: ignore[union-attr]
         (entry.role, entry.text) for entry in found
@@ -211,7 +211,7 @@ def test_a_text_of_nothing_but_blocks(text: str, is_all: bool) -> None:
     ],
 )
 def test_commands_are_as_they_were_typed(text: str, expected: str | None) -> None:
-    parts, is_all = prompt_text.separate([Text(text=text)], is_typed=False)
+    parts, is_all = typed.separate([Text(text=text)], is_typed=False)
 
     assert not is_all
     assert [part.text for part in parts if isinstance(part, Text)] == [expected or text]

@@ -19,7 +19,7 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     module = import_module(old)
 assert [each.category for each in caught] == [DeprecationWarning] * len(caught) and caught
-assert f"{old} is {new} now" in str(caught[-1].message)
+assert f"{old} is now {new}" in str(caught[-1].message)
 assert module is import_module(new) is sys.modules[old]
 assert module.__name__ == module.__spec__.name == new
 """
@@ -84,7 +84,7 @@ def test_the_line_that_imports_is_named() -> None:
     done = run("import warnings; warnings.simplefilter('always')\n\nfrom agent_journal import times")
 
     assert done.stderr.startswith(
-        "<string>:3: DeprecationWarning: agent_journal.times is agent_journal.model"
+        "<string>:3: DeprecationWarning: agent_journal.times is now agent_journal.model"
     )
 
 

@@ -37,10 +37,10 @@ from agent_journal.model import (
 )
 from agent_journal.notes import Notes
 from agent_journal.text.sanitize import safe
-from agent_journal.writers import Kin, Run
-from agent_journal.writers.rendering.pages import Book, name_of
-from agent_journal.writers.rendering.safe_markdown import fence, quote
-from agent_journal.writers.rendering.turns import Turn, sections, turns
+from agent_journal.writers import RelatedConversation, Run
+from agent_journal.writers.rendering.pages import PageSet, page_name
+from agent_journal.writers.rendering.safe_markdown import block_quote, fenced_block
+from agent_journal.writers.rendering.turns import Turn, iter_turns, split_sections
 from tests.hostile import NAMES, hostile
 from tests.models import conversations as any_conversations
 from tests.test_writers import OF_PAGES, a_run, pages, written
@@ -148,7 +148,7 @@ class Seen(HTMLParser):
 @many
 @given(text=hostile, lines=st.booleans())
 def test_what_was_said_stays_in_its_quote(text: str, lines: bool) -> None:
-    page = rendered(f"## Before\n\n{quote(text, keep_lines=lines)}\n\n## Behind\n")
+    page = rendered(f"## Before\n\n{block_quote(text, hard_breaks=lines)}\n\n## Behind\n")
 
     assert page.startswith("<h2>Before</h2>\n<blockquote>")
     assert page.endswith("</blockquote>\n<h2>Behind</h2>\n")
@@ -158,7 +158,7 @@ def test_what_was_said_stays_in_its_quote(text: str, lines: bool) -> None:
 @many
 @given(text=hostile, language=hostile)
 def test_what_was_printed_stays_in_its_fence(text: str, language: str) -> None:
-    seen = Seen(page := rendered(f"## Before\n\n{fence(text, language)}\n\n## Behind\n"))
+    seen = Seen(page := rendered(f"## Before\n\n{fenced_block(text, language)}\n\n## Behind\n"))
     shown = safe(text.replace("\r\n", "\n"))
 
     assert page.startswith("<h2>Before</h2>\n<pre>")
@@ -228,12 +228,12 @@ hostile_conversations = st.builds(
 def test_a_page_of_markdown_has_no_part_that_it_was_not_given(conversation: Conversation) -> None:
     data, _ = written("markdown", [conversation])
     seen = Seen(rendered(data.decode()))
-    found = sections(conversation)
+    found = split_sections(conversation)
     named = [
         turn
         for section in found
-        for turn in turns(section.entries)
-        if isinstance(turn, Turn) and not turn.goes_on and not turn.message.hidden
+        for turn in iter_turns(section.entries)
+        if isinstance(turn, Turn) and not turn.is_continuation and not turn.message.hidden
     ]
     link = conversation.link
     missing = link is not None and link.conversation_id != conversation.id
@@ -286,7 +286,7 @@ def test_all_words_are_there_to_read(conversation: Conversation) -> None:
 def test_nothing_in_plain_text_stands_where_our_words_do(conversation: Conversation) -> None:
     data, _ = written("text", [conversation])
     text = data.decode()
-    ours = re.compile(r"(?:User|Assistant|System|Tool)\b.*|=+|Another .*|Subagent.*|[A-Z][a-z]+: .*|")
+    ours = re.compile(r"(?:User|Assistant|System|Tool)\b.*|=+|Another .*|Subagent.*|(?:[A-Z][a-z]+|ID): .*|")
 
     assert safe(text) == text
     body = text.partition("\n\n")[2].split("\n")
@@ -298,13 +298,13 @@ def test_nothing_in_plain_text_stands_where_our_words_do(conversation: Conversat
 
 @given(first=st.text(), second=st.text())
 def test_names_of_pages_differ_as_ids_do(first: str, second: str) -> None:
-    assert (name_of("s", first).lower() == name_of("s", second).lower()) == (first == second)
+    assert (page_name("s", first).lower() == page_name("s", second).lower()) == (first == second)
 
 
 @pytest.mark.parametrize("id_", [*NAMES, "x" * 10_000_000], ids=lambda id_: repr(id_[:20]))
 def test_any_file_system_takes_the_name_of_a_page(id_: str) -> None:
-    assert re.fullmatch(r"[a-z0-9][a-z0-9-]{0,80}", name_of("source", id_))
-    assert files.is_safe_name(name_of("source", id_))
+    assert re.fullmatch(r"[a-z0-9][a-z0-9-]{0,80}", page_name("source", id_))
+    assert files.is_safe_name(page_name("source", id_))
 
 
 @every_writer_of_pages
@@ -355,7 +355,10 @@ def test_links_lead_somewhere(name: str) -> None:
     ]
     suffix = writers.get(name).INFO.suffix
     run = a_run(Notes())
-    run.children["s", "parent"] = (Kin(id="child", relation="subagent"), Kin(id="fork", relation="fork"))
+    run.children["s", "parent"] = (
+        RelatedConversation(id="child", relation="subagent"),
+        RelatedConversation(id="fork", relation="fork"),
+    )
     found = pages(name, items, run)
 
     for path, data in found.items():
@@ -419,14 +422,14 @@ def test_items_are_written_as_they_come(name: str) -> None:
 
 
 def test_the_index_is_by_project_and_day() -> None:
-    book = Book(a_run(Notes()), ".md")
+    book = PageSet(a_run(Notes()), ".md")
     for id_, cwd, at in (
         ("1", "/old", "2026-01-01T10:00:00Z"),
         ("2", "/new", "2026-03-01T10:00:00Z"),
         ("3", "/old", "2026-02-01T23:30:00-02:00"),
         ("4", "/old", "2026-02-02T09:00:00Z"),
     ):
-        book.page(conversation(id_, cwd=cwd, started_at=at))
+        book.add_page(conversation(id_, cwd=cwd, started_at=at))
     told = [
         (project.name, [(day.date, [facts.id for facts in day.entries]) for day in project.days])
         for project in book.projects()
@@ -439,7 +442,7 @@ def test_the_index_is_by_project_and_day() -> None:
 
 
 def test_what_came_out_of_a_conversation_stands_below_it() -> None:
-    book = Book(a_run(Notes()), ".md")
+    book = PageSet(a_run(Notes()), ".md")
     for item in (
         conversation("c", link=linked("b")),
         conversation("a"),
@@ -447,12 +450,12 @@ def test_what_came_out_of_a_conversation_stands_below_it() -> None:
         conversation("x", link=linked("y")),
         conversation("y", link=linked("x")),
     ):
-        book.page(item)
+        book.add_page(item)
     below = book.children()
     tops = [facts.id for project in book.projects() for day in project.days for facts in day.entries]
 
-    assert ["b"] == [facts.id for facts in below[name_of("s", "a")]]
-    assert ["c"] == [facts.id for facts in below[name_of("s", "b")]]
+    assert ["b"] == [facts.id for facts in below[page_name("s", "a")]]
+    assert ["c"] == [facts.id for facts in below[page_name("s", "b")]]
     assert ["a", "x", "y"] == sorted(tops)
 
 
@@ -473,7 +476,7 @@ def test_images_lie_beside_pages_inside_of_them_or_nowhere() -> None:
         wanted: pages("markdown", [pictured(PIXEL)], with_images(wanted))
         for wanted in ("auto", "embed", "none")
     }
-    page = name_of("s", "p")
+    page = page_name("s", "p")
     texts = {wanted: found[wanted][f"conversations/{page}.md"].decode() for wanted in found}
 
     (image,) = [path for path in found["auto"] if path.startswith("media/")]
@@ -492,7 +495,7 @@ def test_an_image_is_what_its_bytes_say() -> None:
         found = pages("markdown", [pictured(evil, ref="evil.html")])
 
         assert ["bin"] == [path.rpartition(".")[2] for path in found if path.startswith("media/")]
-        assert b"![" not in found[f"conversations/{name_of('s', 'p')}.md"]
+        assert b"![" not in found[f"conversations/{page_name('s', 'p')}.md"]
 
 
 def test_what_is_no_base64_is_no_file() -> None:
@@ -508,7 +511,7 @@ def test_what_is_no_base64_is_no_file() -> None:
 @some
 @given(conversation=any_conversations)
 def test_each_entry_is_in_one_section(conversation: Conversation) -> None:
-    found = sections(conversation)
+    found = split_sections(conversation)
 
     assert sorted(map(id, conversation.timeline)) == sorted(
         id(entry) for part in found for entry in part.entries
@@ -522,8 +525,8 @@ def test_each_entry_is_in_one_section(conversation: Conversation) -> None:
 def test_each_part_is_in_one_turn(conversation: Conversation) -> None:
     given_parts = [part for message in tree.messages(conversation) for part in message.parts]
     told: list[Any] = []
-    for section in sections(conversation):
-        for turn in turns(section.entries):
+    for section in split_sections(conversation):
+        for turn in iter_turns(section.entries):
             for part in turn.parts if isinstance(turn, Turn) else ():
                 is_done = part.__class__.__name__ == "Done"
                 told += [part.call, *([part.result] if part.result else [])] if is_done else [part]  # type: ignore[union-attr]

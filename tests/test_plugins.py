@@ -67,7 +67,10 @@ def test_two_readers_that_claim_one_file_are_an_error_that_names_both(site: Path
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
-        "aj: page.json could be diary or journal; say which with -f diary or -f NAME@VERSION"
+        (
+            "aj: Ambiguous format of page.json: it could be diary or journal. "
+            "Choose one with -f diary or -f NAME@VERSION."
+        )
     ]
 
 
@@ -84,7 +87,7 @@ def test_naming_one_that_is_not_there_is_wrong_usage(site: Path, choice: str) ->
     done = aj(site, "convert", "page.json", "-t", "json", "-f", choice)
 
     assert done.returncode == 2
-    assert "known: " in done.stderr
+    assert "choose one of: " in done.stderr
 
 
 def test_a_mistake_in_a_reader_is_one_line(site: Path) -> None:
@@ -135,7 +138,7 @@ def test_what_cannot_be_used_is_told_by_the_name_of_its_package(site: Path, code
     assert done.returncode == 3
     assert json.loads(done.stdout)["source"] == "journal"
     (line,) = done.stderr.splitlines()
-    assert line.startswith("aj: the package diary-reader offers diary, which cannot be used: ")
+    assert line.startswith("aj: Cannot use diary of the package diary-reader: ")
     assert reason in line
     assert "pip uninstall diary-reader" in line
 
@@ -181,4 +184,4 @@ def test_a_module_that_is_no_writer_is_none(site: Path, name: str) -> None:
     done = aj(site, "convert", "page.json", "-f", "diary", "-t", name)
 
     assert done.returncode == 2
-    assert f"no writer is called '{name}'; known: " in done.stderr
+    assert f"Unknown writer '{name}'; choose one of: " in done.stderr

@@ -77,6 +77,12 @@ def test_somebody_elses_environment_is_used_and_not_changed(checkout: Path) -> N
     assert before == sorted(mine.rglob("*"))
 
 
+def test_the_program_knows_how_it_was_called(checkout: Path) -> None:
+    fake_environment(checkout / ".venv", 'echo "$AJ_CALLED_AS"')
+
+    assert call(checkout, "./aj", "formats").stdout == "./aj\n"
+
+
 def test_an_environment_without_the_command_is_refused_in_one_line(checkout: Path) -> None:
     (checkout / "mine").mkdir()
     (checkout / "mine" / "keep").write_text("x", encoding="utf-8")

@@ -224,7 +224,7 @@ def test_nothing_is_valid_too(name: str) -> None:
 def test_a_conversation_with_nothing_in_it(name: str) -> None:
     data, notes = written(name, [Conversation(id="", source="")])
 
-    assert data or ["1 × branch on which the model says nothing"] == [note.detail for note in notes]
+    assert data or ["1 × branch without a model message"] == [note.detail for note in notes]
     assert [] == errors_of(name, data)
 
 
@@ -244,7 +244,7 @@ def test_what_was_redacted_is_told_or_noted(name: str, item: Item) -> None:
     files = files_in(data, is_bundle=True).values() if data.startswith(b"PK") else [data]
     files = [training.parquet_rows(data)] if name == "parquet" else files
     is_told = any(b"aws-access-key" in file for file in files)
-    is_left_out = isinstance(item, Memory) and any("a memory is no" in note.detail for note in notes)
+    is_left_out = isinstance(item, Memory) and any("a memory, as it" in note.detail for note in notes)
 
     assert is_told or is_left_out or any("2 × aws-access-key" in note.detail for note in notes)
 

@@ -1,10 +1,10 @@
-"""Agent Journal: every conversation with an AI, read from where it lies, written in any format."""
+"""Agent Journal: read, archive, search and convert conversations with AI tools."""
 
 from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False  # typing's own is worth 10 ms of every start
+TYPE_CHECKING = False  # importing typing for its constant would add 10 ms to every start
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
@@ -107,18 +107,18 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # a type checker that saw this would take any name for a public one
+if not TYPE_CHECKING:  # a type checker that saw this would accept any name
 
     def __getattr__(name: str) -> object:
-        """A public name, from the module that has it: importing the package alone imports nothing else."""
+        """A public name, imported from its module on first use, so that importing the package is fast."""
         if name in __all__:
             from importlib import import_module  # noqa: PLC0415 (only where needed)
 
             for module in ("model", "notes", "errors", "api", "search.query"):
-                found = getattr(import_module(f"{__name__}.{module}"), name, None)
-                if found is not None:
-                    globals()[name] = found
-                    return found
+                value = getattr(import_module(f"{__name__}.{module}"), name, None)
+                if value is not None:
+                    globals()[name] = value
+                    return value
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -139,7 +139,7 @@ _OLD_NAMES = frozenset(
 class _OldPaths:
     """Imports modules of the package by the paths that they had until version 0.1; see `moved`.
 
-    It comes first, because the folder of an old path may still exist, without its modules.
+    It is the first finder, because the folder of an old path may still exist, without its modules.
     """
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:

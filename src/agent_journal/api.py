@@ -1,4 +1,4 @@
-"""The library's verbs; `agent_journal` offers them by these names."""
+"""The functions of the library, which `agent_journal` exports."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import os
 from typing import IO, TYPE_CHECKING, TypeAlias
 
 from agent_journal import writers
-from agent_journal.conversion.output import new_run, write_items
+from agent_journal.conversion.output import for_writer, new_run, write_items
 from agent_journal.conversion.pipeline import read_all
+from agent_journal.model.spilled import load_spilled
 from agent_journal.notes import Notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.journal import Journal
-    from agent_journal.model import Conversation, Memory
+    from agent_journal.model import Conversation, Item, Memory
 
 Location: TypeAlias = str | os.PathLike[str]
 
@@ -24,9 +25,13 @@ def read(
 ) -> Iterator[Conversation | Memory]:
     """Every conversation and memory in a file, folder or zip, one at a time.
 
-    `from_format` is `NAME` or `NAME@VERSION`, for inputs that cannot be told apart. What was odd is added to
-    `note` if one is given. An input that cannot be read at all raises an `AgentJournalError`.
+    `from_format` is `NAME` or `NAME@VERSION`, for inputs whose format is not detected. Anomalies are added to
+    `note` if it is given. An input that cannot be read at all raises an `AgentJournalError`.
     """
+    return map(load_spilled, _read(location, from_format, note))
+
+
+def _read(location: Location, from_format: str | None, note: Notes | None) -> Iterator[Item]:
     return read_all([os.fspath(location)], Notes() if note is None else note, from_format)
 
 
@@ -36,23 +41,24 @@ def write(
     out: IO[bytes] | Location,
     note: Notes | None = None,
 ) -> None:
-    """Write items in the target format to a binary file, or to a path; one that ends with `/` is a folder.
+    """Write items in the target format to a binary file, or to a path; a path that ends with `/` is a folder.
 
-    What the format cannot say is added to `note` if one is given.
+    What the format cannot represent is added to `note` if it is given.
     """
     notes = Notes() if note is None else note
     if isinstance(out, (str, os.PathLike)):
         write_items(items, target, os.fspath(out), notes)
     else:
-        writers.get(target).write(items, out, new_run(notes))
+        writer = writers.get(target)
+        writer.write(for_writer(items, writer), out, new_run(notes))
 
 
 def open_archive(home: Location | None = None) -> Journal:
-    """The journal in a folder, or the one that `aj` would use: its conversations, memories and a search.
+    """Open the journal in a folder, or the one that `aj` would use.
 
     Raises an `AgentJournalError` if there is none yet.
     """
-    from agent_journal import config  # noqa: PLC0415 (who only converts needs none of it)
+    from agent_journal import config  # noqa: PLC0415 (not needed to convert)
     from agent_journal.journal import Journal  # noqa: PLC0415
 
     folder = config.home_of(os.environ, None if home is None else os.fspath(home))
@@ -66,5 +72,5 @@ def convert(
     from_format: str | None = None,
     note: Notes | None = None,
 ) -> None:
-    """Read a file, folder or zip and write it in the target format, never holding more than one item."""
-    write(read(location, from_format, note), target, out, note)
+    """Read a file, folder or zip and write it in the target format, with one item in memory at a time."""
+    write(_read(location, from_format, note), target, out, note)

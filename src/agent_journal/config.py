@@ -1,7 +1,7 @@
-"""What a person may settle: every key with its type and default, and where each value came from.
+"""The settings: every key with its type and default, and where each value comes from.
 
-A flag goes before the environment, the environment before the file, the file before the default. Little is
-imported: `tomllib` only if there is a file, the readers only if a source is named.
+A command-line option overrides the environment, which overrides the file, which overrides the default. Little
+is imported: `tomllib` only if there is a file, the readers only if a setting names a source.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
     from agent_journal.readers import ReaderInfo
 
-Written: TypeAlias = str | bool | int | list[str]
-"""A value as it stands in the file."""
+FileValue: TypeAlias = str | bool | int | list[str]
+"""A value as the file contains it."""
 FILE_NAME = "config.toml"
-_LARGEST_FILE = 1 << 20
-_LONGEST_SHOWN = 200
+_MAX_FILE_BYTES = 1 << 20
+_MAX_SHOWN_CHARS = 200
 _SOURCES = "storage.sources"
 _PRICES = "prices"
-# Variables of ours that are no keys, and the short name that one key has.
-_NO_KEYS = frozenset({"AJ_HOME", "AJ_DEBUG"})
-_SHORT = {"storage.index_path": "AJ_INDEX_PATH"}
+# Our variables that are not settings, and the short variable of one key.
+_OTHER_VARIABLES = frozenset({"AJ_HOME", "AJ_DEBUG"})
+_SHORT_VARIABLES = {"storage.index_path": "AJ_INDEX_PATH"}
 
 AtLeastOne = Annotated[int, Meta(ge=1, le=1_000_000)]
 NotNegative = Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -41,83 +41,83 @@ Dollars = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
 class Storage(Struct, frozen=True, kw_only=True):
-    """Where things lie."""
+    """Where things are stored."""
 
     index_path: Path = Path("index")
-    """The folder of the search index; a relative path is below the journal's home."""
+    """The folder of the search index; a relative path is relative to the journal's folder."""
     sources: dict[str, tuple[str, ...]] = {}
-    """By source: paths and globs in place of those where it usually lies; `false` leaves it out."""
+    """By source: paths and globs that replace its default locations; `false` skips the source."""
     exclude: tuple[str, ...] = ()
-    """Globs of files and folders that are never looked at."""
+    """Globs of files and folders that are never read."""
     roots: tuple[str, ...] = ()
-    """Folders of projects: histories that lie in project folders are looked for in them and below them."""
+    """Folders that are searched, with their subfolders, for conversations stored in project folders."""
     media: Literal["none", "small", "all"] = "small"
-    """Which pictures, sounds and documents are kept: all of an export, beside a history those it names."""
+    """Which images, audio files and documents of exports and conversations to store."""
     media_max_mb: AtLeastOne = 10
-    """With `media = "small"`: the size up to which such a file is kept, in megabytes."""
+    """With `media = "small"`: the maximum size of such a file, in megabytes."""
     max_inflated_mb: NotNegative = 0
-    """How large a compressed file may become when it is read, in megabytes; 0: as large as is plausible."""
+    """The maximum decompressed size of a file, in megabytes; 0: 128, or 20 times its compressed size."""
 
 
 class Vector(Struct, frozen=True, kw_only=True):
-    """Search by meaning."""
+    """Semantic search."""
 
     enabled: bool = True
-    """Whether texts are found by meaning too."""
+    """Whether to compute embeddings for semantic search."""
     model_path: Path = Path("~/.chats/models")
-    """The folder of an ONNX model (`model.onnx`, `tokenizer.json`); without one the bundled model serves."""
+    """The folder of your own ONNX model (`model.onnx`, `tokenizer.json`), if you have one."""
     model_use: Literal["all", "rerank"] = "all"
-    """What that model is for: `all` finds with it; `rerank` only orders the best 20, which costs little."""
+    """What to use that model for: `all` searches with it; `rerank` only reorders the best 20 hits, faster."""
     fallback: Literal["hash", "none"] = "hash"
-    """What stands in where there is no model."""
+    """What to use if there is no model: hashes of words, or no semantic search."""
     background: bool = True
-    """Whether a sync that brought much lets another process go on with its vectors."""
+    """Whether a large import computes its embeddings in a background process."""
 
 
 class Index(Struct, frozen=True, kw_only=True):
-    """What can be searched, and at which cost."""
+    """What can be searched, and at what cost."""
 
     lucene_ram_buffer_mb: AtLeastOne = 64
-    """The memory that the writer of the index may use, in megabytes."""
+    """The memory for writing the index, in megabytes."""
     vector_precision: Literal["f16", "f32"] = "f16"
-    """How vectors are stored: `f16` is compact, `f32` precise."""
+    """How embeddings are stored: `f16` is compact, `f32` precise."""
     thinking: bool = True
-    """Whether the thoughts of models can be searched."""
+    """Whether reasoning can be searched."""
     tool_output: bool = True
     """Whether the output of tools can be searched."""
     vector: Vector = Vector()
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The texts of entries that are not searched, as entries call them."""
-        asked = {"thinking": self.thinking, "output": self.tool_output}
-        return tuple(text for text, is_searched in asked.items() if not is_searched)
+        """The kinds of text that are not indexed, as entries name them."""
+        indexed = {"thinking": self.thinking, "output": self.tool_output}
+        return tuple(kind for kind, is_indexed in indexed.items() if not is_indexed)
 
 
 class Search(Struct, frozen=True, kw_only=True):
-    """How searching behaves if nothing else is asked for."""
+    """Defaults of searching."""
 
     default_mode: Literal["lexical", "semantic", "hybrid"] = "hybrid"
-    """By words, by meaning, or both."""
+    """Search by words, by meaning, or both."""
     default_context: NotNegative = 3
-    """How many messages are shown before and after a hit."""
+    """How many messages before and after a hit `--json` prints."""
     max_results: AtLeastOne = 20
-    """How many hits are shown."""
+    """The maximum number of hits."""
 
 
 class Export(Struct, frozen=True, kw_only=True):
-    """How exporting behaves if nothing else is asked for."""
+    """Defaults of exporting."""
 
     default_format: str = "html"
-    """The format, as `-t` names it."""
+    """The format, as in `-t`."""
     html_theme: Literal["dark", "light", "auto"] = "dark"
-    """The colours of pages."""
+    """The color theme of web pages."""
     include_tool_calls: bool = True
-    """Whether tool calls and their results are part of it."""
+    """Whether to include tool calls and their results."""
 
 
 class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a model costs, in US dollars for a million tokens, as `[prices]` has it."""
+    """The price of a model in US dollars per million tokens, as in `[prices]`."""
 
     input: Dollars
     output: Dollars
@@ -126,19 +126,19 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     cache_write_1h: Dollars | None = None
 
     def rates(self) -> Rates:
-        """All prices: what has none of its own costs as input does, an hour in the cache as 5 minutes."""
-        read = self.input if self.cache_read is None else self.cache_read
-        written = self.input if self.cache_write is None else self.cache_write
-        hour = written if self.cache_write_1h is None else self.cache_write_1h
-        return Rates(self.input, self.output, read, written, hour)
+        """All prices: cache prices default to the input price, that of one hour to that of 5 minutes."""
+        cache_read = self.input if self.cache_read is None else self.cache_read
+        cache_write = self.input if self.cache_write is None else self.cache_write
+        cache_write_1h = cache_write if self.cache_write_1h is None else self.cache_write_1h
+        return Rates(self.input, self.output, cache_read, cache_write, cache_write_1h)
 
 
 class Origin(Struct, frozen=True):
-    """Where a value came from."""
+    """Where a value comes from."""
 
     kind: Literal["default", "file", "environment", "flag"] = "default"
     name: str = ""
-    """The file, the variable or the flag."""
+    """The file, the variable or the option."""
     line: int | None = None
 
     def __str__(self) -> str:
@@ -149,7 +149,7 @@ class Origin(Struct, frozen=True):
 
 
 class Config(Struct, frozen=True, kw_only=True):
-    """Every value, checked, with paths made absolute."""
+    """All settings, validated, with absolute paths."""
 
     home: Path
     storage: Storage
@@ -157,122 +157,123 @@ class Config(Struct, frozen=True, kw_only=True):
     search: Search
     export: Export
     prices: dict[str, Price] = {}
-    """By model, where a person settled them."""
+    """By model, only those that are set."""
     origins: dict[str, Origin] = {}
-    """By key, where a value is not the default."""
+    """By key, only where a value is not the default."""
 
     def value(self, key: str) -> Any:
-        """The value of a key; of a source or price that nobody settled: None."""
+        """The value of a key; None for a source or price that is not set."""
         if is_price(key):
             return self.prices.get(_model_in(key))
         if is_source(key):
             return self.storage.sources.get(key.removeprefix(f"{_SOURCES}."))
-        found: Any = self
-        for step in key.split("."):
-            found = getattr(found, step)
-        return found
+        value: Any = self
+        for name in key.split("."):
+            value = getattr(value, name)
+        return value
 
     def origin(self, key: str) -> Origin:
-        """Where the value of a key came from."""
+        """Where the value of a key comes from."""
         return self.origins.get(key, Origin())
 
 
 class Setting(Struct, frozen=True):
-    """A value that somebody gave, before it is checked."""
+    """A value before it is validated."""
 
     value: Any
     origin: Origin
 
     @property
     def is_text(self) -> bool:
-        """Whether it can be nothing but text, as in a variable."""
+        """Whether it can only be text, as in a variable."""
         return self.origin.kind == "environment"
 
 
 def home_of(environ: Mapping[str, str], flag: str | None = None) -> Path:
-    """The folder in which everything is kept: `--home`, `AJ_HOME`, or `~/.agent-journal`."""
+    """The journal's folder: `--home`, `AJ_HOME`, or `~/.agent-journal`."""
     return Path(os.path.abspath(expanded(flag or environ.get("AJ_HOME") or "~/.agent-journal", environ)))
 
 
 def load(home: Path, environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Config:
-    """The configuration of a journal; `flags` are values by key from the command line, None if not given.
+    """Load the configuration of a journal; `flags` are values by key from the command line, or None.
 
-    A wrong value or key raises `BadConfig`: a typo in `exclude` must not import what was to be left out.
+    An invalid value or key raises `BadConfig`: a typo in `exclude` must not import what should be excluded.
     """
-    if encodable(str(home)) != str(home):  # SQLite takes no other
-        reason = "its name is no text, as that of a journal must be; name another folder with --home"
-        raise BadConfig(str(home), reason)
+    if encodable(str(home)) != str(home):  # SQLite accepts only text
+        raise BadConfig(str(home), "its name is not valid text; choose another folder with --home")
     settings = {
-        **_in_file(home / FILE_NAME),
-        **_in_environment(environ),
-        **_in_flags(flags or {}),
+        **_settings_in_file(home / FILE_NAME),
+        **_settings_in_environment(environ),
+        **_settings_in_flags(flags or {}),
     }
-    checked = _all_checked(settings, home, environ)
-    return _built(home, environ, checked, {key: setting.origin for key, setting in settings.items()})
+    values = _validate_all(settings, home, environ)
+    return _build(home, environ, values, {key: setting.origin for key, setting in settings.items()})
 
 
 def defaults(home: Path, environ: Mapping[str, str]) -> Config:
-    """The configuration of a journal for which nothing is settled."""
-    return _built(home, environ, {}, {})
+    """The configuration of a journal without any settings."""
+    return _build(home, environ, {}, {})
 
 
 def parse(text: str, file: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Every value in the text of a file by its key, checked."""
-    found = _in_text(text, file)
-    return _all_checked(found, Path(file).parent, environ)
+    """All values in the text of a file by their keys, validated."""
+    return _validate_all(_settings_in_text(text, file), Path(file).parent, environ)
 
 
 def read_file(path: Path) -> str | None:
-    """The text of a configuration file, None if there is none; one that others may write is refused."""
+    """The text of a configuration file, None if there is none; a file that others can write is refused."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise BadConfig(str(path), f"it cannot be read: {(error.strerror or str(error)).lower()}") from error
+        raise BadConfig(
+            str(path), f"cannot read the file: {(error.strerror or str(error)).lower()}"
+        ) from error
     try:
         _refuse_unsafe(path, os.fstat(handle))
-        data = os.read(handle, _LARGEST_FILE + 1)
+        data = os.read(handle, _MAX_FILE_BYTES + 1)
     finally:
         os.close(handle)
-    if len(data) > _LARGEST_FILE:
-        raise BadConfig(str(path), "it is larger than 1 MB, which no configuration is")
+    if len(data) > _MAX_FILE_BYTES:
+        raise BadConfig(str(path), "the file is larger than 1 MB, which is too large for settings")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise BadConfig(f"{path}:{line}", "it is not UTF-8; save it in that encoding") from error
+        raise BadConfig(f"{path}:{line}", "the file is not UTF-8; save it in that encoding") from error
 
 
 def structs() -> Iterator[tuple[str, type[Struct]]]:
-    """Every table of the file, with what it holds."""
+    """Every table of the file, with its struct."""
     yield from (("storage", Storage), ("index", Index), ("index.vector", Vector), ("search", Search))
     yield "export", Export
 
 
 def keys() -> tuple[str, ...]:
-    """Every key but those of the sources, in the order of the file."""
-    return tuple(_kinds())
+    """All keys except those of sources and prices, in the order of the file."""
+    return tuple(_types())
 
 
 def source_keys() -> tuple[str, ...]:
-    """The key of every source."""
+    """The keys of all sources."""
     return tuple(f"{_SOURCES}.{name}" for name in sorted(_sources()))
 
 
 def is_key(key: str) -> bool:
-    """Whether there is such a key."""
-    known = key in _kinds() or is_price(key)
-    return known or (is_source(key) and key.removeprefix(f"{_SOURCES}.") in _sources())
+    """Whether a key exists."""
+    if key in _types() or is_price(key):
+        return True
+    return is_source(key) and key.removeprefix(f"{_SOURCES}.") in _sources()
 
 
 def is_source(key: str) -> bool:
-    """Whether a key is one of those below `[storage.sources]`."""
+    """Whether a key is in `[storage.sources]`."""
     return key.startswith(f"{_SOURCES}.")
 
 
 def is_price(key: str) -> bool:
-    """Whether a key is one of those below `[prices]`."""
+    """Whether a key is in `[prices]`."""
     return key.startswith(f"{_PRICES}.")
 
 
@@ -281,44 +282,46 @@ def _model_in(key: str) -> str:
 
 
 def source_info(key: str) -> ReaderInfo:
-    """The source that a key settles."""
+    """The source of a key in `[storage.sources]`."""
     return _sources()[key.removeprefix(f"{_SOURCES}.")]
 
 
 def source_key(info: ReaderInfo) -> str:
-    """What `[storage.sources]` calls a source."""
+    """The name of a source in `[storage.sources]`."""
     return info.config_key or info.name.replace("-", "_")
 
 
 def variables(key: str) -> tuple[str, ...]:
-    """The variables that set a key, the first one first; a price has none."""
+    """The variables that set a key, in order of precedence; a price has none."""
     if is_price(key):
         return ()
     generic = f"AJ_{key.upper().replace('.', '_')}"
     if is_source(key):
         return (*(name for name in source_info(key).env if name.startswith("AJ_")), generic)
-    return (_SHORT[key], generic) if key in _SHORT else (generic,)
+    return (_SHORT_VARIABLES[key], generic) if key in _SHORT_VARIABLES else (generic,)
 
 
-def written(key: str, values: Sequence[str]) -> Written:
-    """What the file has to say for values of a key that are given as text."""
+def file_value(key: str, values: Sequence[str]) -> FileValue:
+    """The value to write to the file, from arguments of a command."""
     origin = Origin("flag", key)
     if not is_key(key):
         raise BadConfig(key, unknown_key(key))
     if is_price(key):
-        raise BadConfig(key, f"a price is several values: write [{key}] and {_PRICE} into {FILE_NAME}")
-    kind = _kinds().get(key)
-    many = is_source(key) or get_origin(kind) is tuple
-    if len(values) > 1 and not many:
-        raise BadConfig(key, f"{key} takes one value: {expected(key)}")
+        raise BadConfig(
+            key, f"A price has several values; write [{key}] with {_PRICE_FIELDS} to {FILE_NAME}."
+        )
+    kind = _types().get(key)
+    takes_several = is_source(key) or get_origin(kind) is tuple
+    if len(values) > 1 and not takes_several:
+        raise BadConfig(key, f"{key} takes only one value: {expected(key)}")
     if not all(map(_is_unicode, values)):
-        raise BadConfig(key, f"{key} cannot be this: the file is UTF-8, and the value is not")
-    value: Written = values[0] if len(values) == 1 else list(values)
+        raise BadConfig(key, f"The value of {key} is not valid UTF-8.")
+    value: FileValue = values[0] if len(values) == 1 else list(values)
     if value == "false" and is_source(key):
         value = False
     elif kind is bool or get_origin(kind) is Annotated:
-        value = _checked(key, Setting(value, Origin("environment", key)), Path(), {})
-    _checked(key, Setting(value, origin), Path(), {})
+        value = _validate(key, Setting(value, Origin("environment", key)), Path(), {})
+    _validate(key, Setting(value, origin), Path(), {})
     return value
 
 
@@ -329,89 +332,91 @@ def _is_unicode(text: str) -> bool:
 def expected(key: str) -> str:
     """What a value of a key must be, in words."""
     if is_price(key):
-        return f"a table with {_PRICE}"
-    return _PATTERNS if is_source(key) else _in_words(_kinds()[key])
+        return f"a table with {_PRICE_FIELDS}"
+    return _PATTERNS if is_source(key) else _type_in_words(_types()[key])
 
 
 def expanded(text: str, environ: Mapping[str, str]) -> str:
-    """A path with `~` and `%VARIABLE%` replaced; a variable that is not set stays as it is."""
+    """A path with `~` and `%VARIABLE%` replaced; a variable that is not set stays unchanged."""
     if text == "~" or text.startswith(("~/", "~\\")):
-        own = environ.get("USERPROFILE" if os.name == "nt" else "HOME") or _own_folder()
-        return own + text[1:]
+        home = environ.get("USERPROFILE" if os.name == "nt" else "HOME") or _user_home()
+        return home + text[1:]
     if text.startswith("%"):
-        name, ends, rest = text[1:].partition("%")
-        return environ[name] + rest if ends and environ.get(name) else text
+        name, end, rest = text[1:].partition("%")
+        return environ[name] + rest if end and environ.get(name) else text
     return text
 
 
-def _own_folder() -> str:
-    """The person's folder as the system knows it; Python takes an empty HOME for the root of all folders."""
+def _user_home() -> str:
+    """The user's home folder as the system knows it; Python takes an empty HOME for the root folder."""
     if os.environ.get("HOME") != "":
         return os.path.expanduser("~")
     try:
         import pwd  # noqa: PLC0415 (not on Windows)
 
         return pwd.getpwuid(os.getuid()).pw_dir
-    except (ImportError, KeyError):  # a container may run as somebody whom its system does not know
+    except (ImportError, KeyError):  # a container may run as a user id without an account
         return os.path.expanduser("~")
 
 
 def unknown_key(key: str) -> str:
-    """What is said of a key that does not exist, with the nearest one that does."""
+    """The message for a key that does not exist, with the most similar one."""
     from difflib import get_close_matches  # noqa: PLC0415 (slow to import, needed only here)
 
     if key in _tables():
         return f"{key} must be a table: [{key}]"
-    near = get_close_matches(key, [*keys(), *_tables(), *source_keys()], 1, 0.6)
-    hint = f"did you mean {near[0]!r}?" if near else "'aj config show' lists all"
-    return f"there is no key {key!r}; {hint}"
+    matches = get_close_matches(key, [*keys(), *_tables(), *source_keys()], 1, 0.6)
+    hint = f"did you mean {matches[0]!r}?" if matches else "'aj config show' lists all keys"
+    return f"Unknown key {key!r}; {hint}"
 
 
 # ── From the file ──
 
 
-def _refuse_unsafe(path: Path, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
+def _refuse_unsafe(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
         raise BadConfig(str(path), "it is not a regular file")
     if os.name == "nt":
         return
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise BadConfig(str(path), f"others may write to it, so it is not trusted; chmod 600 {path}")
-    if found.st_uid not in {os.geteuid(), 0}:
-        raise BadConfig(str(path), "it belongs to somebody else, so it is not trusted")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise BadConfig(
+            str(path), f"other users can write to it, so it is not trusted; run: chmod 600 {path}"
+        )
+    if status.st_uid not in {os.geteuid(), 0}:
+        raise BadConfig(str(path), "it belongs to another user, so it is not trusted")
 
 
-def _in_file(path: Path) -> dict[str, Setting]:
+def _settings_in_file(path: Path) -> dict[str, Setting]:
     text = read_file(path)
-    return _in_text(text, str(path)) if text is not None else {}
+    return _settings_in_text(text, str(path)) if text is not None else {}
 
 
-def _in_text(text: str, file: str) -> dict[str, Setting]:
+def _settings_in_text(text: str, file: str) -> dict[str, Setting]:
     from agent_journal.decoding import toml_text  # noqa: PLC0415 (only if there is a file)
 
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     table = toml_text.load(text, file)
     lines = toml_text.lines(text)
-    for key, value in _flat(table):
+    for key, value in _flatten(table):
         origin = Origin("file", file, _line_of(key, lines))
         if not is_key(key):
             raise BadConfig(str(origin), unknown_key(key))
-        found[key] = Setting(value, origin)
-    return found
+        settings[key] = Setting(value, origin)
+    return settings
 
 
-def _flat(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value with its key; tables that hold keys of ours are gone into (they are at most three deep)."""
+def _flatten(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value with its full key; recursion ends with our tables, which are nested at most three deep."""
     for name, value in table.items():
-        key = above + (name if "." not in name else f'"{name}"')
+        key = prefix + (name if "." not in name else f'"{name}"')
         if isinstance(value, dict) and key in _tables():
-            yield from _flat(value, f"{key}.")
+            yield from _flatten(value, f"{key}.")
         else:
             yield key, value
 
 
 def _line_of(key: str, lines: Mapping[str, int]) -> int | None:
-    """The line of a key, or of the table within a line that it stands in."""
+    """The line of a key, or of the inline table that contains it."""
     while key and key not in lines:
         key = key.rpartition(".")[0]
     return lines.get(key)
@@ -420,37 +425,39 @@ def _line_of(key: str, lines: Mapping[str, int]) -> int | None:
 # ── From the environment ──
 
 
-def _in_environment(environ: Mapping[str, str]) -> dict[str, Setting]:
-    ours = [name for name in environ if name.startswith("AJ_") and environ[name] and name not in _NO_KEYS]
-    if not ours:
+def _settings_in_environment(environ: Mapping[str, str]) -> dict[str, Setting]:
+    names = [
+        name for name in environ if name.startswith("AJ_") and environ[name] and name not in _OTHER_VARIABLES
+    ]
+    if not names:
         return {}
     known = {name: key for key in keys() for name in variables(key)}
-    if not known.keys() >= set(ours):
+    if not known.keys() >= set(names):
         known |= {name: key for key in source_keys() for name in variables(key)}
-    found: dict[str, Setting] = {}
-    for name in ours:
-        if name not in known and name.startswith(_prefixes()):
+    for name in names:
+        if name not in known and name.startswith(_variable_prefixes()):
             raise BadConfig(name, _unknown_variable(name, known))
-    for key in dict.fromkeys(known[name] for name in ours if name in known):
+    settings: dict[str, Setting] = {}
+    for key in dict.fromkeys(known[name] for name in names if name in known):
         name = next(name for name in variables(key) if environ.get(name))
-        found[key] = Setting(environ[name], Origin("environment", name))
-    return found
+        settings[key] = Setting(environ[name], Origin("environment", name))
+    return settings
 
 
-def _prefixes() -> tuple[str, ...]:
-    """How variables begin that can only be meant for us."""
+def _variable_prefixes() -> tuple[str, ...]:
+    """The prefixes of variables that cannot be anything but settings."""
     return tuple(f"AJ_{table.upper().replace('.', '_')}_" for table in _tables())
 
 
 def _unknown_variable(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 (slow to import, needed only here)
 
-    near = get_close_matches(name, known, 1, 0.6)
-    hint = f"did you mean {near[0]}?" if near else "unset it"
-    return f"no key has this environment variable; {hint}"
+    matches = get_close_matches(name, known, 1, 0.6)
+    hint = f"did you mean {matches[0]}?" if matches else "unset it"
+    return f"this environment variable belongs to no key; {hint}"
 
 
-def _in_flags(flags: Mapping[str, Any]) -> dict[str, Setting]:
+def _settings_in_flags(flags: Mapping[str, Any]) -> dict[str, Setting]:
     origin = Origin("flag", "the command line")
     return {key: Setting(value, origin) for key, value in flags.items() if value is not None}
 
@@ -463,8 +470,8 @@ def _tables() -> frozenset[str]:
 
 
 @cache
-def _kinds() -> dict[str, Any]:
-    """The type of every key but those of the sources."""
+def _types() -> dict[str, Any]:
+    """The type of each key except those of sources and prices."""
     return {
         f"{table}.{field.name}": field.type
         for table, struct in structs()
@@ -482,11 +489,13 @@ def _sources() -> dict[str, ReaderInfo]:
 
 _PATTERNS = "a path, a glob, a list of them, or false"
 _LIST = "a glob or a list of them"
-_PRICE_NAMES = {"cacheRead": "cache_read", "cacheWrite": "cache_write"}
-_PRICE = "input, output and perhaps cache_read, cache_write, cache_write_1h in dollars per million tokens"
+_ALTERNATIVE_PRICE_NAMES = {"cacheRead": "cache_read", "cacheWrite": "cache_write"}
+_PRICE_FIELDS = (
+    "input, output and optionally cache_read, cache_write, cache_write_1h in dollars per million tokens"
+)
 
 
-def _in_words(kind: Any) -> str:
+def _type_in_words(kind: Any) -> str:
     if get_origin(kind) is Literal:
         *most, last = get_args(kind)
         return f"{', '.join(most)} or {last}"
@@ -498,54 +507,58 @@ def _in_words(kind: Any) -> str:
     return {bool: "true or false", Path: "a path", str: "a format that 'aj formats' lists"}[kind]
 
 
-def _all_checked(settings: Mapping[str, Setting], home: Path, environ: Mapping[str, str]) -> dict[str, Any]:
-    """The values of all keys. What lies in the folder of the index is never looked at as a history."""
-    checked = {key: _checked(key, setting, home, environ) for key, setting in settings.items()}
-    index = checked.get("storage.index_path")
+def _validate_all(settings: Mapping[str, Setting], home: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    """The values of all keys. The index folder must not contain the journal: it is never read as a source."""
+    values = {key: _validate(key, setting, home, environ) for key, setting in settings.items()}
+    index = values.get("storage.index_path")
     if index is not None and Path(os.path.abspath(home)).is_relative_to(index):
-        said = f"storage.index_path is {index}, and the journal lies in it; name a folder for the index alone"
-        raise BadConfig(str(settings["storage.index_path"].origin), said)
-    return checked
+        message = (
+            f"storage.index_path is {index}, which contains the journal; choose a folder only for the index"
+        )
+        raise BadConfig(str(settings["storage.index_path"].origin), message)
+    return values
 
 
-def _checked(key: str, setting: Setting, home: Path, environ: Mapping[str, str]) -> Any:
-    """The value of a key as the structs have it."""
+def _validate(key: str, setting: Setting, home: Path, environ: Mapping[str, str]) -> Any:
+    """The value of a key, with the type of its field."""
     if not is_key(key):
         raise BadConfig(str(setting.origin), unknown_key(key))
     try:
         if is_source(key):
-            return () if _is_no(setting) else _patterns(setting)
+            return () if _is_false(setting) else _patterns(setting)
         if is_price(key):
-            return msgspec.convert(_with_our_names(setting.value), Price)
-        return _converted(_kinds()[key], setting, home, environ)
+            return msgspec.convert(_with_field_names(setting.value), Price)
+        return _convert(_types()[key], setting, home, environ)
     except (ValueError, msgspec.ValidationError) as error:
-        said = f"{key} is {_shown(setting.value)}, but must be {expected(key)}"
+        message = f"{key} is {_format_value(setting.value)}, but must be {expected(key)}"
         if is_price(key):
-            said = f"{key} must be {expected(key)}: {str(error).lower()}"
-        raise BadConfig(str(setting.origin), said) from error
+            message = f"{key} must be {expected(key)}: {str(error).lower()}"
+        raise BadConfig(str(setting.origin), message) from error
 
 
-def _with_our_names(price: Any) -> Any:
-    """A table of prices whose names may be those of the document that asks for such a table."""
+def _with_field_names(price: Any) -> Any:
+    """A price whose fields may have alternative names."""
     if not isinstance(price, dict):
         return price
-    # A price under both names is refused, as it would be one of two.
+    # A price with both names of a field keeps the alternative name, and is refused.
     return {
-        ours if (ours := _PRICE_NAMES.get(name, name)) == name or ours not in price else name: dollars
-        for name, dollars in price.items()
+        field
+        if (field := _ALTERNATIVE_PRICE_NAMES.get(name, name)) == name or field not in price
+        else name: value
+        for name, value in price.items()
     }
 
 
-def _converted(kind: Any, setting: Setting, home: Path, environ: Mapping[str, str]) -> Any:
+def _convert(kind: Any, setting: Setting, home: Path, environ: Mapping[str, str]) -> Any:
     if get_origin(kind) is tuple:
         return _patterns(setting)
     if kind is Path:
         text = msgspec.convert(setting.value, Annotated[str, Meta(pattern=r"\A[^\0]+\Z")])
-        # In the file, `index` is a folder of the journal; on a command line, one of the current folder.
+        # A relative path in the file is relative to the journal's folder; elsewhere, to the current folder.
         base = str(home) if setting.origin.kind in {"file", "default"} else ""
         return Path(os.path.abspath(os.path.join(base, expanded(text, environ))))
     if kind is str:
-        return _writer(msgspec.convert(setting.value, str))
+        return _writer_name(msgspec.convert(setting.value, str))
     return msgspec.convert(setting.value, kind, strict=not setting.is_text)
 
 
@@ -553,18 +566,18 @@ def _patterns(setting: Setting) -> tuple[str, ...]:
     value = setting.value
     if isinstance(value, str):
         value = value.split(os.pathsep) if setting.is_text else [value]
-    found = msgspec.convert(value, tuple[str, ...])
-    if not all(found) or any("\0" in pattern for pattern in found):
+    patterns = msgspec.convert(value, tuple[str, ...])
+    if not all(patterns) or any("\0" in pattern for pattern in patterns):
         raise ValueError
-    return found
+    return patterns
 
 
-def _is_no(setting: Setting) -> bool:
+def _is_false(setting: Setting) -> bool:
     return setting.value is False or (setting.is_text and setting.value.lower() == "false")
 
 
-def _writer(name: str) -> str:
-    """The name of a writer; the default is taken as it is, as looking for writers imports them."""
+def _writer_name(name: str) -> str:
+    """The name of a writer; the default is not looked up, because that imports all writers."""
     if name != Export().default_format:
         from agent_journal.errors import NoSuchName  # noqa: PLC0415
         from agent_journal.writers import get  # noqa: PLC0415
@@ -576,18 +589,18 @@ def _writer(name: str) -> str:
     return name
 
 
-def _shown(value: Any) -> str:
-    """A value in a few words; of one that is no text, number or list of such, only what it is."""
+def _format_value(value: Any) -> str:
+    """A value for a message; of anything but a text, a number or a list, only its type."""
     if isinstance(value, bool):
         return str(value).lower()
-    shown = repr(value) if isinstance(value, str | int | float | list) else f"a {type(value).__name__}"
-    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+    text = repr(value) if isinstance(value, str | int | float | list) else f"a {type(value).__name__}"
+    return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"
 
 
-def _built(
+def _build(
     home: Path, environ: Mapping[str, str], values: dict[str, Any], origins: dict[str, Origin]
 ) -> Config:
-    """The structs with these values, and with the defaults for the rest."""
+    """The configuration with these values, and with defaults for the rest."""
     for key in ("storage.index_path", "index.vector.model_path"):
         if key not in values:
             default = {"storage": Storage, "index.vector": Vector}[key.rpartition(".")[0]]()

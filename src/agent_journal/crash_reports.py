@@ -1,8 +1,8 @@
-"""Crash reports: the traceback of an unforeseen error in a private file, to be attached to a bug report.
+"""Crash reports: the traceback of an unexpected error in a private file, to attach to a bug report.
 
-A report holds no conversation: of the source only its reader is named, and the quoted parts of messages,
-which may repeat input, are left out. The same crash has the same name, so a file that fails every day has one
-report.
+A report contains no conversation text: it identifies the source only by its reader, and omits the quoted
+parts of error messages, which may repeat input. The same crash has the same name, so that a file that fails
+every day has one report.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ FOLDER = "reports"
 MAX_REPORTS = 20
 MAX_REPORT_BYTES = 32 << 10
 _MAX_MESSAGE_CHARS = 200
-_MAX_CHAIN = 5
-# Of a recursion only its first and last frames tell something.
-_MAX_FRAMES_AT_EACH_END = 25
+_MAX_CAUSES = 5
+# In a deep recursion, only the first and last frames are informative.
+_MAX_FRAMES_PER_END = 25
 _NAME = re.compile(r"[a-z0-9_-]{1,40}-[A-Za-z0-9_]{1,60}-[0-9a-f]{8}\.txt")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?|`[^`]*`?", re.DOTALL)
 
 
 class CrashReports:
-    """The folder of a journal's crash reports; it is made when the first one is written."""
+    """The folder of a journal's crash reports, which is created with the first one."""
 
     def __init__(self, folder: str | Callable[[], str]) -> None:
         self._folder = folder
 
     @property
     def folder(self) -> str:
-        """Where the reports are; where that takes effort to tell, it is asked for when there is one."""
+        """The path of the folder; a function that returns it is called only for a report."""
         return self._folder if isinstance(self._folder, str) else self._folder()
 
     def write(self, error: BaseException, reader: str, version: str = "") -> str | None:
@@ -48,11 +48,11 @@ class CrashReports:
             frames = _traceback_text(error)
             kind = re.sub(r"\W", "", type(error).__name__)[:60] or "Error"
             who = re.sub(r"[^a-z0-9_-]", "-", reader.lower())[:40] or "aj"
-            known_by = hashlib.sha256(frames.encode("utf-8", "replace")).hexdigest()[:8]
+            digest = hashlib.sha256(frames.encode("utf-8", "replace")).hexdigest()[:8]
             folder = self.folder
-            path = str(_path(folder) / f"{who}-{kind}-{known_by}.txt")
-            text = f"{_circumstances(reader, version)}\n{frames}"
-            _put(folder, path, text.encode("utf-8", "backslashreplace")[:MAX_REPORT_BYTES])
+            path = str(_path(folder) / f"{who}-{kind}-{digest}.txt")
+            text = f"{_environment_text(reader, version)}\n{frames}"
+            _write_private(folder, path, text.encode("utf-8", "backslashreplace")[:MAX_REPORT_BYTES])
         except (OSError, MemoryError, RecursionError, ValueError):
             return None
         return path
@@ -64,7 +64,7 @@ def _path(name: str) -> Path:
     return Path(name)
 
 
-def _put(folder: str, path: str, data: bytes) -> None:
+def _write_private(folder: str, path: str, data: bytes) -> None:
     with suppress(FileExistsError):
         _path(folder).mkdir(mode=0o700, parents=True)
         _path(folder).chmod(0o700)
@@ -82,7 +82,7 @@ def _remove_oldest(folder: str) -> None:
             (_path(folder) / name).unlink()
 
 
-def listed(folder: str) -> list[str]:
+def names_in(folder: str) -> list[str]:
     """The names of the reports in a folder, oldest first; none if it cannot be read."""
     try:
         return _by_age(folder)
@@ -99,7 +99,7 @@ def _by_age(folder: str) -> list[str]:
     ]
 
 
-def _circumstances(reader: str, version: str) -> str:
+def _environment_text(reader: str, version: str) -> str:
     from agent_journal import __version__  # noqa: PLC0415 (it imports everything else)
 
     lines = {
@@ -113,33 +113,33 @@ def _circumstances(reader: str, version: str) -> str:
 
 
 def _traceback_text(error: BaseException) -> str:
-    """The error and what caused it, the cause first, without quoted text and without the user's name."""
+    """The error and its causes, the first cause first, without quoted text and the home folder's path."""
     parts: list[str] = []
     current: BaseException | None = error
-    while current is not None and len(parts) < _MAX_CHAIN:
+    while current is not None and len(parts) < _MAX_CAUSES:
         frames = _frames(current.__traceback__)
         parts.append(f"Traceback (most recent call last):\n{frames}{_message(current)}\n")
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
-    text = "\nDuring this, or because of it:\n\n".join(reversed(parts))
+    text = "\nWhile handling that error, or because of it:\n\n".join(reversed(parts))
     home = str(_path("~").expanduser())
     return text.replace(home, "~") if len(home) > 1 else text
 
 
 def _frames(trace: TracebackType | None) -> str:
-    from traceback import extract_tb, format_list  # noqa: PLC0415 (slow to import, and seldom needed)
+    from traceback import extract_tb, format_list  # noqa: PLC0415 (slow to import, and rarely needed)
 
     frames = list(extract_tb(trace))
-    if len(frames) <= 2 * _MAX_FRAMES_AT_EACH_END:
+    if len(frames) <= 2 * _MAX_FRAMES_PER_END:
         return "".join(format_list(frames))
-    first, last = frames[:_MAX_FRAMES_AT_EACH_END], frames[-_MAX_FRAMES_AT_EACH_END:]
-    left_out = len(frames) - len(first) - len(last)
-    return "".join([*format_list(first), f"  … {left_out:,} frames …\n", *format_list(last)])
+    first, last = frames[:_MAX_FRAMES_PER_END], frames[-_MAX_FRAMES_PER_END:]
+    omitted = len(frames) - len(first) - len(last)
+    return "".join([*format_list(first), f"  … {omitted:,} frames …\n", *format_list(last)])
 
 
 def _message(error: BaseException) -> str:
     try:
         message = str(error)
-    except Exception:  # noqa: BLE001 (an error whose message fails, too)
+    except Exception:  # noqa: BLE001 (the message of an error may fail too)
         message = ""
     shown = _QUOTED.sub("'…'", message[: 20 * _MAX_MESSAGE_CHARS])[:_MAX_MESSAGE_CHARS]
     return f"{type(error).__name__}: {shown}" if shown else type(error).__name__

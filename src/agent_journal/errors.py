@@ -1,4 +1,4 @@
-"""Every exception a person can meet: each says what, where, and what to do."""
+"""Every exception that callers can meet: each states what happened, where, and what to do."""
 
 from __future__ import annotations
 
@@ -9,56 +9,59 @@ if TYPE_CHECKING:
 
 
 class AgentJournalError(Exception):
-    """Base of all; `str()` of it is the one line that is shown."""
+    """Base of all; `str()` of it is the line that `aj` prints."""
 
 
 class UnreadableSource(AgentJournalError):
-    """A whole file, folder or archive could not be read."""
+    """A whole file, folder or zip could not be read."""
 
     def __init__(self, where: str, reason: str) -> None:
-        super().__init__(f"cannot read {where}: {reason}")
+        super().__init__(f"Cannot read {where}: {reason}")
         self.where = where
         self.reason = reason
 
 
 class UnknownFormat(AgentJournalError):
-    """No reader claims the input."""
+    """No reader recognizes the input."""
 
     def __init__(self, where: str, reason: str, tried: int) -> None:
         super().__init__(
-            f"cannot tell what {where} is: {reason}; "
-            f"tried {tried} formats, name one with -f ('aj formats' lists them)"
+            f"Unknown format of {where}: {reason}; "
+            f"none of {tried} readers recognizes it. Choose a format with -f ('aj formats' lists them)."
         )
         self.where = where
         self.reason = reason
 
 
 class AmbiguousFormat(AgentJournalError):
-    """Several readers claim the input."""
+    """Several readers recognize the input."""
 
     def __init__(self, where: str, claims: Sequence[str]) -> None:
         super().__init__(
-            f"{where} could be {' or '.join(claims)}; say which with -f {claims[0]} or -f NAME@VERSION"
+            f"Ambiguous format of {where}: it could be {' or '.join(claims)}. "
+            f"Choose one with -f {claims[0]} or -f NAME@VERSION."
         )
         self.where = where
         self.claims = tuple(claims)
 
 
 class NoSuchName(AgentJournalError):
-    """A reader, writer or version that does not exist was asked for."""
+    """There is no reader, writer or version with this name."""
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
-        super().__init__(f"no {what} is called {name!r}; known: {', '.join(known)}")
+        super().__init__(f"Unknown {what} {name!r}; choose one of: {', '.join(known)}")
         self.name = name
 
 
 class NoSuchMessage(AgentJournalError):
-    """No message, or more than one, is called so."""
+    """No message, or more than one, has an id that starts with this."""
 
     def __init__(self, message_id: str, candidates: Sequence[str] = ()) -> None:
-        several = f"{message_id!r} begins several ids: {', '.join(candidates)}; say more of it"
-        shown = "'aj show ID --json' and 'aj convert -t json' show the ids"
-        super().__init__(several if candidates else f"no message is called {message_id!r}; {shown}")
+        unknown = (
+            f"No message has the id {message_id!r}; "
+            "'aj show ID --json' and 'aj convert -t json' show the ids."
+        )
+        super().__init__(_ambiguous(message_id, candidates) if candidates else unknown)
         self.message_id = message_id
 
 
@@ -66,43 +69,41 @@ class CannotWrite(AgentJournalError):
     """The output could not be written."""
 
     def __init__(self, where: str, reason: str) -> None:
-        super().__init__(f"cannot write {where}: {reason}")
+        super().__init__(f"Cannot write {where}: {reason}")
         self.where = where
 
 
 class IndexBehind(AgentJournalError):
-    """The index of words could not be written; what it lacks is archived."""
+    """The search index could not be written; the entries that it lacks are archived."""
 
     def __init__(self, problem: AgentJournalError) -> None:
         super().__init__(
-            f"{problem}; all that was read is archived, and the next 'aj sync' that can write there makes it "
-            "searchable"
+            f"{problem}; everything that was read is archived, and becomes searchable with the next "
+            "'aj sync' that can write there"
         )
 
 
 class MissingExtra(AgentJournalError):
-    """Something needs a package that is installed only if asked for."""
+    """An optional package is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(
-            f"{what} needs a package that is not installed; pip install 'agent-journal[{extra}]'"
-        )
+        super().__init__(f"Missing package for {what}; install it with: pip install 'agent-journal[{extra}]'")
         self.extra = extra
 
 
 class BadPlugin(AgentJournalError):
-    """What another package offers cannot be used."""
+    """A reader or writer of another package cannot be used."""
 
     def __init__(self, package: str, what: str, reason: str) -> None:
         super().__init__(
-            f"the package {package} offers {what}, which cannot be used: {reason}; "
-            f"update or remove it: pip uninstall {package}"
+            f"Cannot use {what} of the package {package}: {reason}; update the package, or remove it with: "
+            f"pip uninstall {package}"
         )
         self.package = package
 
 
 class BadConfig(AgentJournalError):
-    """The configuration says something that cannot be done."""
+    """A setting has an unknown key or an invalid value, or the file cannot be used."""
 
     def __init__(self, where: str, reason: str) -> None:
         super().__init__(f"{where}: {reason}")
@@ -111,10 +112,10 @@ class BadConfig(AgentJournalError):
 
 
 class DamagedArchive(AgentJournalError):
-    """Something in the journal is not what was put there."""
+    """Part of the journal is damaged."""
 
     def __init__(self, where: str, reason: str) -> None:
-        super().__init__(f"{where}: {reason}; 'aj check --deep' tells what else is damaged")
+        super().__init__(f"{where}: {reason}; 'aj check --deep' lists all damage")
         self.where = where
         self.reason = reason
 
@@ -123,59 +124,67 @@ class ArchiveInUse(AgentJournalError):
     """Another process is writing to the journal."""
 
     def __init__(self, where: str, who: str) -> None:
-        self.said = f"another aj is writing to {where}{who}"
-        super().__init__(f"{self.said}; try again when it is done")
+        self.description = f"Another aj is writing to {where}{who}"
+        super().__init__(f"{self.description}; try again when it is done.")
 
 
 class UnusableArchive(AgentJournalError):
     """The journal cannot be opened, or not by this version."""
 
     def __init__(self, where: str, reason: str) -> None:
-        super().__init__(f"cannot use the journal {where}: {reason}")
+        super().__init__(f"Cannot use the journal {where}: {reason}")
 
 
 class OlderArchive(UnusableArchive):
-    """An older version wrote the journal, and nobody has brought it up yet."""
+    """An older version wrote the journal, and it has not been upgraded yet."""
 
     def __init__(self, where: str) -> None:
-        super().__init__(where, "its tables are of an older version; 'aj sync' brings them up")
+        super().__init__(where, "its tables are of an older version; 'aj sync' upgrades them")
 
 
 class NoSuchConversation(AgentJournalError):
-    """No conversation, or more than one, is called so."""
+    """No conversation, or more than one, has an id that starts with this."""
 
     def __init__(self, name: str, candidates: Sequence[str] = (), *, was_forgotten: bool = False) -> None:
-        several = f"{name!r} begins several ids: {', '.join(candidates)}; say more of it"
-        none = f"no conversation is called {name!r}; 'aj list' shows them"
-        if was_forgotten:
-            none = f"{name!r} was forgotten already, and nothing of it is left"
-        super().__init__(several if candidates else none)
+        if candidates:
+            message = _ambiguous(name, candidates)
+        elif was_forgotten:
+            message = f"{name!r} is already deleted."
+        else:
+            message = f"No conversation has the id {name!r}; 'aj list' lists all conversations."
+        super().__init__(message)
         self.name = name
 
 
+def _ambiguous(prefix: str, candidates: Sequence[str]) -> str:
+    return f"{prefix!r} is ambiguous: it could be {', '.join(candidates)}; use a longer prefix."
+
+
 class UnfinishedErasure(AgentJournalError):
-    """Something is forgotten, and not yet erased from every file."""
+    """Something is forgotten, but not yet erased from every file."""
 
     def __init__(self, cause: AgentJournalError) -> None:
         super().__init__(
-            f"what was forgotten is not erased from every file yet: {cause}; when that is mended, the next "
-            "'aj forget', 'aj sync', 'aj check' or 'aj doctor' finishes it"
+            f"Deleted conversations are not erased from every file yet: {cause}; when that is solved, the "
+            "next 'aj forget', 'aj sync', 'aj check' or 'aj doctor' finishes it"
         )
         self.cause = cause
 
 
 class IndexDamaged(AgentJournalError):
-    """The index of words is missing, broken, or of another version or journal: it must be made again."""
+    """The search index is missing, broken, or of another version or journal, and must be rebuilt."""
 
     def __init__(self, where: str, reason: str) -> None:
-        super().__init__(f"cannot use the search index in {where}: {reason}; 'aj reindex' makes it again")
+        super().__init__(f"Cannot use the search index in {where}: {reason}; 'aj reindex' rebuilds it")
         self.where = where
         self.reason = reason
 
 
 class IndexInUse(AgentJournalError):
-    """Another process writes the index of words."""
+    """Another process is writing the search index."""
 
     def __init__(self, where: str) -> None:
-        super().__init__(f"another process writes the search index in {where}; try again when it is done")
+        super().__init__(
+            f"Another process is writing the search index in {where}; try again when it is done."
+        )
         self.where = where

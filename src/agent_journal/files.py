@@ -1,4 +1,4 @@
-"""Files and folders that are written: each appears whole or not at all, for its owner alone."""
+"""Writes files and folders: each appears complete or not at all, and only its owner can read it."""
 
 from __future__ import annotations
 
@@ -20,36 +20,38 @@ from agent_journal.inputs.input import is_plain, passed_over
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Zips state times in steps of two seconds since 1980; this one is the same in every zip.
+# Zips store times in steps of two seconds since 1980; this one is the same in every zip.
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
-_OTHER = re.compile(r"[^A-Za-z0-9._-]+")
-_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
-# Names that Windows keeps for devices, whatever their suffix.
-_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
-_LONGEST = 120
-# What is being written, by the number of the process. What nobody has locked so long after is a leftover.
-_PART = re.compile(r"\.aj-\d+-\d+\.part")
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
+_SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
+# Names that Windows reserves for devices, with any suffix.
+_DEVICE_NAME = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_MAX_NAME_CHARS = 120
+_MAX_SLUG_CHARS = 80
+# A file that is being written, with the id of the process. If no process has locked it after this time, it is
+# a leftover.
+_PART_NAME = re.compile(r"\.aj-\d+-\d+\.part")
 _LEFTOVER_AFTER_S = 10.0
-_numbers = count()
-_tidied: set[str] = set()
+_part_numbers = count()
+_cleaned_folders: set[str] = set()
 
 
 class Nothing(Exception):
-    """Raised to leave nothing behind: there was nothing to write."""
+    """Raised inside of `whole_file` and others if there is nothing to write, so that no file appears."""
 
 
 @contextmanager
 def whole_file(path: str) -> Iterator[IO[bytes]]:
-    """A file that takes its name only when it is complete; readable by its owner alone."""
+    """A file that gets its name when it is complete; only its owner can read it."""
     part = _part_for(path)
     try:
-        # Inside, so that no signal can come between the file and its removal.
+        # Opened inside of the `try`, so that no signal can prevent its removal.
         with (
             os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out,
             passed_over(out.fileno()),
         ):
-            keep_private(out.fileno())
-            _locked(out.fileno())  # until it is closed: nobody takes it for a leftover
+            make_private(out.fileno())
+            _lock(out.fileno())  # until it is closed, so that no process takes it for a leftover
             yield out
         os.replace(part, path)
     except Nothing:
@@ -63,25 +65,25 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
 
 
 def _part_for(path: str) -> str:
-    """The name of a file or folder while it is written; what killed processes left beside it is removed."""
+    """The path of a file or folder while it is written; removes leftovers of killed processes next to it."""
     folder = os.path.dirname(os.path.abspath(path))
-    if folder not in _tidied:
-        _tidied.add(folder)
+    if folder not in _cleaned_folders:
+        _cleaned_folders.add(folder)
         _remove_leftovers(folder)
     while True:
-        part = os.path.join(folder, f".aj-{os.getpid()}-{next(_numbers)}.part")
+        part = os.path.join(folder, f".aj-{os.getpid()}-{next(_part_numbers)}.part")
         if not os.path.lexists(part):
             return part
 
 
 def _remove_leftovers(folder: str) -> None:
-    """Remove what processes that were killed have left: by its name it is ours, and nobody has locked it."""
+    """Remove leftovers of killed processes: files with names of ours that no process has locked."""
     try:
         with os.scandir(folder) as listing:
-            names = [entry.path for entry in listing if _PART.fullmatch(entry.name)]
+            paths = [entry.path for entry in listing if _PART_NAME.fullmatch(entry.name)]
     except OSError:
         return
-    for path in names:
+    for path in paths:
         with suppress(OSError):
             _remove_leftover(path)
 
@@ -93,13 +95,13 @@ def _remove_leftover(path: str) -> None:
         return
     if time.time() - status.st_mtime < _LEFTOVER_AFTER_S:
         return
-    if os.name == "nt":  # a file that is open cannot be removed there; of a folder nobody can tell
+    if os.name == "nt":  # an open file cannot be removed there; a folder in use could be
         if not is_folder:
             os.unlink(path)
         return
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
-        if not _locked(handle):
+        if not _lock(handle):
             return
         if is_folder:
             _remove_folder(path)
@@ -109,37 +111,37 @@ def _remove_leftover(path: str) -> None:
         os.close(handle)
 
 
-def _locked(handle: int) -> bool:
-    """Take the lock that says that somebody is writing; False if another process has it."""
+def _lock(handle: int) -> bool:
+    """Lock a file that is being written; False if another process has locked it."""
     try:
         import fcntl  # noqa: PLC0415 (not on Windows)
 
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except ImportError:
         return True
-    except OSError:  # another one has it, or there are no locks here
+    except OSError:  # another process has it, or the file system has no locks
         return False
     return True
 
 
-def keep_private(place: int | str) -> None:
-    """Let a new file or folder be for its owner alone, and for its owner indeed, whatever the umask."""
-    mode = os.stat(place).st_mode
-    wanted = 0o700 if stat.S_ISDIR(mode) else 0o600
-    if stat.S_IMODE(mode) != wanted and os.name != "nt":
-        os.chmod(place, wanted)
+def make_private(file: int | str) -> None:
+    """Give a new file or folder the permissions that let its owner, and only its owner, use it."""
+    mode = os.stat(file).st_mode
+    private_mode = 0o700 if stat.S_ISDIR(mode) else 0o600
+    if stat.S_IMODE(mode) != private_mode and os.name != "nt":
+        os.chmod(file, private_mode)
 
 
 @contextmanager
 def named_file(path: str) -> Iterator[IO[bytes]]:
-    """What a person calls a file: one that appears whole, also behind a link, or a pipe or device as it is.
+    """The output file that a user named: a file that appears when it is complete, or a pipe or device itself.
 
-    To put a file in the place of `/dev/null` would be no favour to anybody.
+    A link to a file stays a link, and a device such as `/dev/null` is not replaced by a file.
     """
     try:
         mode = os.stat(path).st_mode
     except OSError:
-        mode = stat.S_IFREG  # it is to be made
+        mode = stat.S_IFREG  # it does not exist yet
     if stat.S_ISBLK(mode):
         raise CannotWrite(path, "it is a disk, not a file on one")
     if stat.S_ISREG(mode):
@@ -150,7 +152,7 @@ def named_file(path: str) -> Iterator[IO[bytes]]:
         with os.fdopen(os.open(path, os.O_WRONLY), "wb") as out:
             yield out
     except BrokenPipeError:
-        raise  # whoever read it has seen enough
+        raise  # the reader has closed the pipe, which is not an error
     except OSError as error:
         raise CannotWrite(path, (error.strerror or str(error)).lower()) from error
     except Nothing:
@@ -164,22 +166,22 @@ def write_bytes(path: str, data: bytes) -> None:
 
 
 def write_regular(path: str, data: bytes) -> None:
-    """Write a small file, but not in the place of a pipe, device or socket."""
+    """Write a small file, unless there is a pipe, device or socket of that name."""
     try:
         mode = os.stat(path).st_mode
     except OSError:
-        mode = stat.S_IFREG  # it is to be made
+        mode = stat.S_IFREG  # it does not exist yet
     if not stat.S_ISREG(mode):
         raise CannotWrite(path, _kind_of_file(mode))
     write_bytes(path, data)
 
 
 class NotRegular(ValueError):
-    """A pipe, device, socket or folder where a file must be."""
+    """A path leads to a pipe, device, socket or folder instead of a file."""
 
 
 def open_regular(path: str) -> IO[bytes]:
-    """Open a file to read it; anything else is refused, for to read it could take forever."""
+    """Open a file for reading; anything else is refused, because reading it might never end."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(path, flags)
@@ -202,7 +204,7 @@ def _kind_of_file(mode: int) -> str:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder for its owner alone, if it is not there."""
+    """Create a folder that only its owner can use, if it does not exist."""
     try:
         private_folder(path)
     except OSError as error:
@@ -210,21 +212,21 @@ def make_folder(path: str) -> None:
 
 
 def private_folder(path: str) -> None:
-    """Make a folder, and those above it that are missing, for the owner alone, whatever the umask."""
+    """Create a folder, and missing ones above it, that only the owner can use."""
     missing = []
     while not os.path.isdir(path):
         missing.append(path)
         path = os.path.dirname(os.path.abspath(path))
     for folder in reversed(missing):
-        with suppress(FileExistsError):  # somebody else made it just now, unless it is a file
+        with suppress(FileExistsError):  # another process has just created it, unless it is a file
             os.mkdir(folder, 0o700)
-            keep_private(folder)
+            make_private(folder)
     if missing and not os.path.isdir(missing[0]):
         raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), missing[0])
 
 
 def sync_folder(path: str) -> None:
-    """Let the names of new files in a folder last, where a system can be asked for that."""
+    """Flush the names of new files in a folder to disk, if the system can do that."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
         try:
@@ -234,15 +236,17 @@ def sync_folder(path: str) -> None:
 
 
 def is_safe_name(text: str) -> bool:
-    """Whether any file system takes a text for a name, with a suffix behind it."""
-    return len(text) <= _LONGEST and _SAFE.fullmatch(text) is not None and _DEVICE.fullmatch(text) is None
+    """Whether a text, followed by a suffix, is a valid file name on all file systems."""
+    if len(text) > _MAX_NAME_CHARS or _DEVICE_NAME.fullmatch(text):
+        return False
+    return _SAFE_NAME.fullmatch(text) is not None
 
 
-def safe_name(text: str, known_by: str) -> str:
-    """A name that any file system takes: what is plain of a text, and a hash of what it is known by."""
-    slug = _OTHER.sub("-", text).strip("-.")[:80]
-    mark = hashlib.sha256(known_by.encode("utf-8", "replace")).hexdigest()[:8]
-    return f"{slug}-{mark}" if slug else mark
+def safe_name(text: str, identity: str) -> str:
+    """A name that is valid on all file systems: the harmless part of a text, and a hash of its identity."""
+    slug = _UNSAFE_CHARACTERS.sub("-", text).strip("-.")[:_MAX_SLUG_CHARS]
+    digest = hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{slug}-{digest}" if slug else digest
 
 
 class FolderBundle:
@@ -252,10 +256,10 @@ class FolderBundle:
         self._folder = folder
 
     def file(self, path: str) -> AbstractContextManager[IO[bytes]]:
-        """A new file in the folder or in one below it."""
-        place = os.path.join(self._folder, *_steps(path))
-        make_folder(os.path.dirname(place))
-        return whole_file(place)
+        """A new file in the folder or in a subfolder."""
+        file_path = os.path.join(self._folder, *_steps(path))
+        make_folder(os.path.dirname(file_path))
+        return whole_file(file_path)
 
 
 class ZipBundle:
@@ -276,13 +280,13 @@ class ZipBundle:
         return self._zip.open(info, "w", force_zip64=True)
 
     def close(self) -> None:
-        """Write what makes it a zip."""
+        """Write the directory of the zip."""
         self._zip.close()
 
 
 @contextmanager
 def bundle(path: str | None, *, is_folder: bool) -> Iterator[FolderBundle | ZipBundle]:
-    """Where several files go that belong together: a new folder, a zip, or (as a zip) standard output."""
+    """The target for several files that belong together: a new folder, a zip, or a zip on standard output."""
     if path is None:
         with closing(ZipBundle(sys.stdout.buffer)) as zipped:
             yield zipped
@@ -296,12 +300,12 @@ def bundle(path: str | None, *, is_folder: bool) -> Iterator[FolderBundle | ZipB
 
 @contextmanager
 def _whole_folder(path: str) -> Iterator[str]:
-    """A folder that takes its name when all that belongs into it is there."""
+    """A folder that gets its name when all of its files are complete."""
     target = os.path.normpath(path)
     with suppress(OSError):
-        os.rmdir(target)  # an empty one is as good as none
+        os.rmdir(target)  # an empty folder may be replaced
     if os.path.lexists(target):
-        raise CannotWrite(path, "there is something already; name another folder, or move that away")
+        raise CannotWrite(path, "it already exists; choose another folder, or move this one elsewhere")
     part = _part_for(target)
     try:
         make_folder(os.path.dirname(part))
@@ -321,13 +325,13 @@ def _whole_folder(path: str) -> Iterator[str]:
 
 @contextmanager
 def _folder_locked(path: str) -> Iterator[None]:
-    """Let nobody take a folder for a leftover."""
+    """Lock a folder, so that no process takes it for a leftover."""
     if os.name == "nt":
         yield
         return
     handle = os.open(path, os.O_RDONLY)
     try:
-        _locked(handle)
+        _lock(handle)
         yield
     finally:
         os.close(handle)
@@ -336,7 +340,7 @@ def _folder_locked(path: str) -> Iterator[None]:
 def _steps(path: str) -> list[str]:
     steps = path.split("/")
     if not all(map(is_plain, steps)):
-        raise CannotWrite(path, "it is no path inside of a bundle")
+        raise CannotWrite(path, "it is not a path inside the bundle")
     return steps
 
 

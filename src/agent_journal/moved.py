@@ -1,7 +1,7 @@
-"""Modules under the paths that they had until version 0.1, for plugins. This goes with version 0.3.
+"""The paths that modules had until version 0.1, for plugins. Version 0.3 will remove them.
 
-An old path gives the very module that has a new one, so that classes are the same and a test may replace
-what is in it; and it warns.
+An old path imports the same module object as the new one, so that classes are identical and tests can patch
+it; and it issues a warning.
 """
 
 from __future__ import annotations
@@ -89,11 +89,11 @@ PATHS = {
     "yamltext": "decoding.yaml_text",
     "zipped": "inputs.zip_files",
 }
-"""Old paths and new ones, both within the package; what is below a path moved with it."""
+"""Old and new paths, both within the package; modules below a path moved with it."""
 
 
 def new_path(name: str) -> str | None:
-    """Where the module that had this full name is now; None if it is no old path."""
+    """The full name of the module that used to have this one; None if it is not an old path."""
     package, _, path = name.partition(".")
     steps = path.split(".") if package == PACKAGE else []
     for count in range(len(steps), 0, -1):
@@ -103,26 +103,26 @@ def new_path(name: str) -> str | None:
 
 
 def spec_of(name: str) -> ModuleSpec | None:
-    """How a module is imported by its old path; None if the name is no old path."""
+    """The import specification of an old path; None if it is not an old path."""
     new = new_path(name)
     return None if new is None else ModuleSpec(name, _Loader(new))
 
 
 class _Loader(Loader):
-    """Gives a module that may be loaded already."""
+    """Loads a module by its new path, unless it is loaded already."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._own_spec: ModuleSpec | None = None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The module itself, not another one of the same file."""
+        """The module of the new path, not a second one from the same file."""
         module = import_module(self._name)
         self._own_spec = module.__spec__
-        text = f"{spec.name} is {self._name} now; the old path goes with version 0.3 of Agent Journal"
+        text = f"{spec.name} is now {self._name}; Agent Journal 0.3 will remove the old path"
         warnings.warn(text, DeprecationWarning, stacklevel=2)
         return module
 
     def exec_module(self, module: Any) -> None:
-        """Nothing is left to do, but the module is what its new path says."""
+        """Restore the specification of the new path; the module was executed before."""
         module.__spec__ = self._own_spec

@@ -1,4 +1,4 @@
-"""Modules that other packages offer through entry points."""
+"""Readers and writers of other packages, which offer them through entry points."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 problems: dict[str, str] = {}
-"""What is wrong with readers and writers, by name, each in one line; the others go on without them."""
+"""Why readers and writers cannot be used, by name, each in one line; the others work without them."""
 
 
-def plugged_in(group: str, check: Callable[[Any], str | None]) -> list[Any]:
-    """What every installed package offers under a group name; what is broken is in `problems` instead.
+def load_plugins(group: str, check: Callable[[Any], str | None]) -> list[Any]:
+    """The modules that installed packages offer in an entry point group; broken ones are added to `problems`.
 
-    `check` tells what is wrong with a module, or None if it can be used.
+    `check` returns what is wrong with a module, or None if it can be used.
     """
     # importlib.metadata takes longer to import than a small file takes to convert, so it is
     # asked only if some package's entry points mention the group.
@@ -29,36 +29,36 @@ def plugged_in(group: str, check: Callable[[Any], str | None]) -> list[Any]:
         return []
     from importlib.metadata import entry_points  # noqa: PLC0415
 
-    found = []
+    modules = []
     for entry in entry_points(group=group):
         try:
-            offered = _loaded(entry, check)
+            module = _load(entry, check)
         except BadPlugin as error:
             problems[entry.name] = str(error)
         else:
-            found.append(offered)
-            _packages[id(offered)] = _package(entry)
-    return found
+            modules.append(module)
+            _packages[id(module)] = _package(entry)
+    return modules
 
 
 _packages: dict[int, str] = {}
 
 
-def package_of(offered: Any) -> str | None:
-    """The package that a reader or writer came with; None if it is one of our own."""
-    return _packages.get(id(offered))
+def package_of(module: Any) -> str | None:
+    """The package of a reader or writer; None if it is one of our own."""
+    return _packages.get(id(module))
 
 
-def what_is_wrong(offered: Any, info: type[Any], *functions: str) -> str | None:
-    """Why a module cannot be used: its INFO is of another type, or a function is missing; None if it can."""
-    if not isinstance(offered.INFO, info):
-        return f"INFO is a {type(offered.INFO).__name__}, not a {info.__name__}"
-    stated = {name: getattr(offered.INFO, name) for name in info.__struct_fields__}
+def find_defect(module: Any, info: type[Any], *functions: str) -> str | None:
+    """Why a module cannot be used: its INFO has the wrong type, or a function is missing; None if it can."""
+    if not isinstance(module.INFO, info):
+        return f"INFO is a {type(module.INFO).__name__}, not a {info.__name__}"
+    fields = {name: getattr(module.INFO, name) for name in info.__struct_fields__}
     try:
-        msgspec.convert(stated, info)
+        msgspec.convert(fields, info)
     except msgspec.ValidationError as error:
         return f"INFO: {error}"
-    missing = [name for name in functions if not callable(getattr(offered, name, None))]
+    missing = [name for name in functions if not callable(getattr(module, name, None))]
     return f"it has no function {missing[0]}" if missing else None
 
 
@@ -66,25 +66,25 @@ def _package(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist is not None else entry.module
 
 
-def _loaded(entry: EntryPoint, check: Callable[[Any], str | None]) -> Any:
-    """The module that a package offers; one that is broken is named with its package."""
+def _load(entry: EntryPoint, check: Callable[[Any], str | None]) -> Any:
+    """The module that a package offers; raises `BadPlugin` if it cannot be used."""
     package = _package(entry)
     try:
-        offered = entry.load()
-    except (Exception, SystemExit) as error:  # it may do anything while it is imported
+        module = entry.load()
+    except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
         reason = str(error) or "it ends the program"
         if not isinstance(error, ImportError | AttributeError | SyntaxError):
             reason = f"{type(error).__name__}: {reason}"
         raise BadPlugin(package, entry.name, reason) from error
-    if not hasattr(offered, "INFO"):
+    if not hasattr(module, "INFO"):
         raise BadPlugin(package, entry.name, f"{entry.value} has no INFO")
     try:
-        wrong = check(offered)
-    except Exception as error:  # noqa: BLE001 (it may do anything when it is asked)
-        wrong = f"{type(error).__name__}: {error}"
-    if wrong is not None:
-        raise BadPlugin(package, entry.name, wrong)
-    return offered
+        defect = check(module)
+    except Exception as error:  # noqa: BLE001 (a plugin may raise anything)
+        defect = f"{type(error).__name__}: {error}"
+    if defect is not None:
+        raise BadPlugin(package, entry.name, defect)
+    return module
 
 
 def _mentions(folder: str, group: bytes) -> bool:

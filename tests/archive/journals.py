@@ -10,11 +10,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from agent_journal.archive import Archive, open_to_write
-from agent_journal.archive.candidates import Found, Result
+from agent_journal.archive.candidates import ImportCandidate, Result
 from agent_journal.archive.importing import Importer
 from agent_journal.archive.rows import row_of, without_native
 from agent_journal.archive.sqlite import SqliteStore
-from agent_journal.archive.sqlite.connection import connected
+from agent_journal.archive.sqlite.connection import connect
 from agent_journal.archive.store import Change, Filter, Listed, SourceRow, Store
 from agent_journal.model import Conversation, Event, Memory, Message, Text
 
@@ -43,7 +43,7 @@ def imported(archive: Archive, *locations: Path | str, reader: str | None = None
     told = Imported([], [])
     with Importer(archive, NOW, told.changes.append, told.results.append, reader) as importer:
         for location in locations:
-            importer.take(Found(str(location)))
+            importer.take(ImportCandidate(str(location)))
     return told
 
 
@@ -53,7 +53,7 @@ def read_again(archive: Archive, rows: Sequence[SourceRow] | None = None) -> Imp
         for row in list(archive.store.sources()) if rows is None else rows:
             whole = archive.store.source(row.path)
             assert whole is not None
-            importer.again(whole)
+            importer.reimport(whole)
     return told
 
 
@@ -124,4 +124,4 @@ def texts(conversation: Conversation) -> list[str]:
 def store_in_memory() -> SqliteStore:
     """A store that is gone when it is closed."""
     nowhere = Path(":memory:")
-    return SqliteStore(connected(nowhere, for_writing=True), nowhere)
+    return SqliteStore(connect(nowhere, for_writing=True), nowhere)

@@ -8,7 +8,7 @@ from typing import Any, cast
 import apsw
 
 from agent_journal.archive.sqlite import SqliteStore
-from agent_journal.archive.sqlite.connection import created
+from agent_journal.archive.sqlite.connection import create_private_file
 from agent_journal.archive.sqlite.schema import MIGRATIONS, usage_name
 from agent_journal.model import Message
 
@@ -18,7 +18,7 @@ _SHORT_HASHES, _HASH_BYTES = 5, 16
 
 def as_of_version(new: SqliteStore, path: Path, version: int) -> None:
     """A database with the tables of an older version, and what fits into them."""
-    created(path)
+    create_private_file(path)
     old = apsw.Connection(str(path))
     old.create_scalar_function("usage_name", cast("Any", usage_name), 2, deterministic=True)
     with old:

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from agent_journal.archive.bodies import Blocks
 from agent_journal.archive.candidates import Stat
-from agent_journal.archive.manifest import KeptFile, KeptRows, Manifest
+from agent_journal.archive.manifest import Manifest, StoredFile, StoredRows
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite.lists import SORTS
 from agent_journal.archive.store import Erasing, Filter, Snapshot, SourceRow, Status, Store
-from agent_journal.archive.vault import Place
+from agent_journal.archive.vault import BlobLocation
 from agent_journal.model import (
     Conversation,
     Event,
@@ -37,8 +37,8 @@ MEMORY = Memory(id="m1", source="s", kind="context", text="likes tea", about="dr
 
 
 def snapshot(source: int, unit: str = "", number: int = 1, revision: int = 1, blob: bytes = b"b") -> Snapshot:
-    files = {"": KeptFile("a.jsonl", 3, b"h" * 32, [blob])}
-    rows = {"x.db": [KeptRows("SELECT ?", (1, "ä", b"\0", None), [b"group"], "broke", 2)]}
+    files = {"": StoredFile("a.jsonl", 3, b"h" * 32, [blob])}
+    rows = {"x.db": [StoredRows("SELECT ?", (1, "ä", b"\0", None), [b"group"], "broke", 2)]}
     manifest = Manifest(name="a.jsonl", files=files, databases=rows, absent={"b"}, present={"c": 1.5})
     return Snapshot(
         source=source, unit=unit, number=number, reader="some-reader", version="v1", revision=revision,
@@ -135,7 +135,7 @@ class StoreSuite:
     def test_a_source_comes_back(self, store: Store) -> None:
         row = SourceRow(
             path="/home/ä b.jsonl", home="~/*", stat=Stat(1, 2, 3),
-            beside={"/home/x": Stat(4, 5, 6), "/gone": Stat()},
+            companion_stats={"/home/x": Stat(4, 5, 6), "/gone": Stat()},
             reader="r", status=Status.PARTLY, size=10, defects=3, conversations=1, messages=2,
             notes=[{"kind": "bad-record", "file": "f", "where": "line 1", "detail": "d"}], read_at=NOW,
             missing_since=minute(1),
@@ -217,9 +217,9 @@ class StoreSuite:
         anew = talk("a", said("3", "three", minute(3)))
         (source, _) = (row.key for row in store.sources())
         with store.transaction():
-            store.begin_again(source)
+            store.begin_reimport(source)
             store.put(anew, [row_of(entry) for entry in anew.timeline], source)
-            change = store.end_again(source, is_whole=True)
+            change = store.end_reimport(source, is_complete=True)
 
         assert ["one", "three"] == texts(store.conversation(the(store, "a").key))
         assert 1 == len(change.removed)
@@ -228,24 +228,24 @@ class StoreSuite:
 
     def test_places_of_blobs(self, store: Store) -> None:
         places = {
-            b"a" * 32: Place(1, 44, 10, 20),
-            b"b" * 32: Place(1, 98, 5, 5),
-            b"c" * 32: Place(2, 44, 7, 9),
+            b"a" * 32: BlobLocation(1, 44, 10, 20),
+            b"b" * 32: BlobLocation(1, 98, 5, 5),
+            b"c" * 32: BlobLocation(2, 44, 7, 9),
         }
-        store.add_places(places.items())
+        store.add_locations(places.items())
         with store.transaction():
-            store.add_places([(b"d" * 32, Place(3, 44, 1, 1))])
+            store.add_locations([(b"d" * 32, BlobLocation(3, 44, 1, 1))])
 
-        assert {**places, b"d" * 32: Place(3, 44, 1, 1)} == dict(store.places())
-        assert places[b"b" * 32] == store.place(b"b" * 32)
-        assert store.place(b"e" * 32) is None
+        assert {**places, b"d" * 32: BlobLocation(3, 44, 1, 1)} == dict(store.locations())
+        assert places[b"b" * 32] == store.location(b"b" * 32)
+        assert store.location(b"e" * 32) is None
         assert {1: 103, 2: 51, 3: 45} == store.ends()
         with store.transaction():
             store.drop_blobs([b"c" * 32, b"d" * 32])
         assert {1: 103} == store.ends()
         with store.transaction():
-            store.lose_places([(b"b" * 32, places[b"b" * 32])])
-        assert Place(0, 0, 5, 5) == store.place(b"b" * 32)
+            store.mark_lost([(b"b" * 32, places[b"b" * 32])])
+        assert BlobLocation(0, 0, 5, 5) == store.location(b"b" * 32)
         assert {0: 5, 1: 54} == store.ends()
 
     # Damage
@@ -256,16 +256,18 @@ class StoreSuite:
         with store.transaction():
             store.put_memory(MEMORY, 1)
             store.put_snapshot(snapshot(1, "/unit"))
-            assert 0 == store.mend(key, conversation, [row_of(entry) for entry in conversation.timeline])
-            store.settle_for_columns(key)
-            assert 0 == store.mend_links()
+            assert 0 == store.repair_entries(
+                key, conversation, [row_of(entry) for entry in conversation.timeline]
+            )
+            store.accept_columns(key)
+            assert 0 == store.repair_links()
 
-        assert not store.unsound(key)
-        assert not store.mend_indexes()
+        assert not store.damaged_rows(key)
+        assert not store.rebuild_damaged_indexes()
         assert not store.is_damaged()
-        assert {} == store.stood_in
+        assert {} == store.substituted
         assert ["/unit"] == store.units(1)
-        assert [key] == store.all_conversations() == store.told_by(1, "/unit")
+        assert [key] == store.all_conversations() == store.conversations_of_unit(1, "/unit")
         assert key == store.key_of("some-tool", "a")
         assert store.key_of("some-tool", "b") is None
         assert [MEMORY] == store.memories_of(1)
@@ -309,8 +311,8 @@ class StoreSuite:
         entries = list(store.entries(change.conversation))
         assert conversation.timeline == [entry for _, entry in entries]
         assert len(entries) == len({key for key, _ in entries})
-        assert (3, 0, False) == (change.added, change.changed, change.leaves)
-        assert {"NUL \0 and 🙂", "T"} == {each.text or each.title for each in change.indexed} - {""}
+        assert (3, 0, False) == (change.added, change.changed, change.misses_entries)
+        assert {"NUL \0 and 🙂", "T"} == {each.text or each.title for each in change.index_entries} - {""}
         assert 1 == store.counts().tool_calls
 
     def test_a_second_time_adds_nothing(self, store: Store) -> None:
@@ -443,7 +445,7 @@ class StoreSuite:
             source = store.put_source(SourceRow(path="/some/file", read_at=NOW))
         for conversation in in_turn:
             rows = [row_of(entry) for entry in conversation.timeline]
-            blocks = list(Blocks().packed(row.stored for row in rows))
+            blocks = list(Blocks().pack(row.stored for row in rows))
             with store.transaction():
                 store.put(conversation, [row._replace(body=b"") for row in rows], source, blocks)
 
@@ -457,7 +459,7 @@ class StoreSuite:
         listed = the(store, "a")
         assert listed.only_prompts
         assert ("/work", "words of p1", 2) == (listed.project, listed.title, listed.messages)
-        assert ["words of p1", "words of p2"] == [each.text for each in change.indexed]
+        assert ["words of p1", "words of p2"] == [each.text for each in change.index_entries]
         assert store.conversation(listed.key).only_prompts
 
     @pytest.mark.parametrize("order", ["list first", "list last"])
@@ -469,7 +471,7 @@ class StoreSuite:
         (listed,) = store.conversations(ALL)
         assert not listed.only_prompts
         assert whole("a", 1) == store.conversation(listed.key)
-        indexed = {each.key for change in changes for each in change.indexed}
+        indexed = {each.key for change in changes for each in change.index_entries}
         removed = {key for change in changes for key in change.removed}
         assert set(store.index_keys()) == indexed - removed
         assert removed <= set(store.removed())
@@ -511,7 +513,7 @@ class StoreSuite:
         put(store, asked("a", prompt("p1", 1), sha256="1"), "/list")
         before = store.conversation(the(store, "a").key)
         change = put(store, asked("a", prompt("p1", 1), sha256="2"), "/list")
-        assert ([], [], 0) == (change.indexed, change.removed, change.added)
+        assert ([], [], 0) == (change.index_entries, change.removed, change.added)
         assert before == store.conversation(change.conversation)
 
         put(store, asked("a", prompt("p1", 1), title="Named since"), "/list")
@@ -530,7 +532,7 @@ class StoreSuite:
         change = put(store, asked("a", less, prompt("p2", 2)), "/list")
 
         assert ["words of p1", "pasted", "words of p2"] == texts(store.conversation(change.conversation))
-        assert change.leaves
+        assert change.misses_entries
 
     @pytest.mark.parametrize("order", ["list first", "list last"])
     def test_prompts_of_no_session_are_looked_for_in_others(self, store: Store, order: str) -> None:
@@ -541,9 +543,9 @@ class StoreSuite:
 
         assert ["go on", "words of p3"] == texts(store.conversation(the(store, "made").key))
         assert "go on" == the(store, "made").title
-        indexed = {each.key for change in changes for each in change.indexed}
+        indexed = {each.key for change in changes for each in change.index_entries}
         assert set(store.index_keys()) == indexed - {key for change in changes for key in change.removed}
-        assert ([], 0, 0) == (again.indexed, again.added, again.changed)
+        assert ([], 0, 0) == (again.index_entries, again.added, again.changed)
         put(store, talk("b", said("b1", "<mark>go on</mark>", minute(2, 3)), prompt("p3", 40)), "/other")
         assert ["a", "b"] == sorted(each.id for each in store.conversations(ALL))
         put(store, *both[0])
@@ -566,12 +568,12 @@ class StoreSuite:
         key = the(store, "a").key
         assert 2 == len(store.sources_of(key))
         rows = [row_of(entry) for entry in of_no_session.timeline]
-        assert not store.forgets_some(of_no_session, rows)
+        assert not store.has_forgotten_prompts(of_no_session, rows)
         with store.transaction():
             store.forget(key, NOW)
 
-        assert store.forgets_some(of_no_session, rows)
-        assert not store.forgets_some(of_no_session, rows[1:])
+        assert store.has_forgotten_prompts(of_no_session, rows)
+        assert not store.has_forgotten_prompts(of_no_session, rows[1:])
         assert store.is_forgotten("some-tool", "a")
         put(store, of_no_session, "/list")
         assert ["words of p2"] == texts(store.conversation(the(store, "made").key))
@@ -589,18 +591,18 @@ class StoreSuite:
         assert list_ is not None
         assert session is not None
         with store.transaction():
-            store.begin_again(list_.key)
+            store.begin_reimport(list_.key)
             for each in lists:
                 store.put(each, [row_of(entry) for entry in each.timeline], list_.key)
-            store.end_again(list_.key, is_whole=True)
+            store.end_reimport(list_.key, is_complete=True)
         assert before == everything(store)
         assert {change.conversation for change in changes} == set(store.conversations_of(list_.key))
 
         with store.transaction():
-            store.begin_again(session.key)
+            store.begin_reimport(session.key)
             other = whole("other", 30)
             store.put(other, [row_of(entry) for entry in other.timeline], session.key)
-            store.end_again(session.key, is_whole=True)
+            store.end_reimport(session.key, is_complete=True)
         assert ["b", "made", "other"] == [each.id for each in everything(store)]
         assert "" == store.ledger()["/list"].read_at, "it counts as changed: it tells of what is gone"
         for each in lists:
@@ -615,10 +617,10 @@ class StoreSuite:
         list_ = store.source("/list")
         assert list_ is not None
         with store.transaction():
-            store.begin_again(list_.key)
+            store.begin_reimport(list_.key)
             for each in before:
                 store.put(each, [row_of(entry) for entry in each.timeline], list_.key)
-            store.end_again(list_.key, is_whole=True)
+            store.end_reimport(list_.key, is_complete=True)
 
         assert ["words of a1", "answer to a1"] == texts(store.conversation(the(store, "a").key))
         assert [False, True] == [the(store, id_).only_prompts for id_ in "ab"]
@@ -633,9 +635,9 @@ class StoreSuite:
             again = store.put_memory(MEMORY, source)
             changed = store.put_memory(replace(MEMORY, text="likes coffee", at=minute(2)), source)
 
-        assert ["likes tea"] == [each.text for each in first.indexed]
-        assert ([], []) == (again.indexed, again.removed)
-        assert [first.indexed[0].key] == changed.removed == store.removed()
+        assert ["likes tea"] == [each.text for each in first.index_entries]
+        assert ([], []) == (again.index_entries, again.removed)
+        assert [each.key for each in first.index_entries] == changed.removed == store.removed()
         assert ["likes coffee"] == [memory.text for memory in store.memories()]
         assert 1 == store.counts().memories
 
@@ -648,12 +650,14 @@ class StoreSuite:
         with store.transaction():
             remembered = store.put_memory(MEMORY, store.put_source(SourceRow(path="/some/file")))
 
-        told = [*first.indexed, *second.indexed, *remembered.indexed]
+        told = [*first.index_entries, *second.index_entries, *remembered.index_entries]
         gone = set(second.removed)
         assert {"Old"} == {each.title for each in told if each.key in gone}
-        assert sorted(each for each in told if each.key not in gone) == sorted(store.indexed_since(0))
-        assert sorted([*second.indexed, *remembered.indexed]) == sorted(store.indexed_since(upto))
-        assert 4 == store.indexable() == len(list(store.indexed_since(0)))
+        assert sorted(each for each in told if each.key not in gone) == sorted(store.index_entries_since(0))
+        assert sorted([*second.index_entries, *remembered.index_entries]) == sorted(
+            store.index_entries_since(upto)
+        )
+        assert 4 == store.indexable() == len(list(store.index_entries_since(0)))
         assert store.last_key() == max(each.key for each in told)
         assert gone == set(store.removed())
 
@@ -669,16 +673,16 @@ class StoreSuite:
 
         found = list(store.newest_first(0))
 
-        told = {each.key: each for each in store.indexed_since(0)}
+        told = {each.key: each for each in store.index_entries_since(0)}
         assert [0, *(store.find(name)[0].key for name in ("new", "old"))] == [each for each, _ in found]
-        assert [each.key for each in remembered.indexed] == found[0][1]
+        assert [each.key for each in remembered.index_entries] == found[0][1]
         assert sorted(told) == sorted(key for _, keys in found for key in keys)
         for conversation, keys in found:
-            assert [told[key] for key in sorted(keys)] == sorted(store.indexed_of(conversation, keys))
+            assert [told[key] for key in sorted(keys)] == sorted(store.index_entries_of(conversation, keys))
         assert [0, found[1][0]] == [each for each, _ in store.newest_first(upto)]
         assert sorted(told) == sorted(store.index_keys())
         assert [min(told)] == store.index_keys([min(told), max(told) + 1])
-        assert [] == list(store.indexed_of(found[1][0], [])) == list(store.indexed_of(999, [1]))
+        assert [] == list(store.index_entries_of(found[1][0], [])) == list(store.index_entries_of(999, [1]))
 
     def test_what_was_asked_before_an_answer(self, store: Store) -> None:
         first, second = said("1", "why?"), replace(said("2", "because"), role="assistant")
@@ -686,19 +690,19 @@ class StoreSuite:
         key = put(store, talk("a", first, second, third, fourth)).conversation
         messages = {entry.id: number for number, entry in store.entries(key)}
 
-        asked = store.asked_before(key, messages.values())
+        asked = store.preceding_prompts(key, messages.values())
 
         assert {messages["2"]: "why?", messages["3"]: "why?"} == asked
-        assert {messages["3"]: "why?"} == store.asked_before(key, [messages["3"]])
+        assert {messages["3"]: "why?"} == store.preceding_prompts(key, [messages["3"]])
 
     def test_how_far_the_index_is(self, store: Store) -> None:
-        assert 0 == store.index_upto()
+        assert 0 == store.indexed_up_to()
         put(store, talk("a", said("1", "one"), title="Old"))
         change = put(store, talk("a", said("1", "one"), title="New"))
         with store.transaction():
-            store.index_is_at(store.last_key(), change.removed)
+            store.mark_indexed(store.last_key(), change.removed)
 
-        assert store.last_key() == store.index_upto()
+        assert store.last_key() == store.indexed_up_to()
         assert [] == store.removed()
 
     def test_what_a_search_shows(self, store: Store) -> None:
@@ -706,14 +710,14 @@ class StoreSuite:
         change = put(store, talk("a", said("1", "one", minute(1)), call, title="T", updated_at=minute(9)))
         with store.transaction():
             memory = store.put_memory(MEMORY, store.put_source(SourceRow(path="/some/file")))
-        keys = [each.key for each in (*change.indexed, *memory.indexed)]
-        found = store.found([*keys, 999_999])
+        keys = [each.key for each in (*change.index_entries, *memory.index_entries)]
+        found = store.entry_views([*keys, 999_999])
 
         assert set(keys) == set(found)
         shown = {(each.message, each.role, each.text, each.position) for each in found.values()}
         assert {("1", "user", "one", 0), ("2", "assistant", "ls\n/work", 1), ("", "", "T", 0)} <= shown
         assert ("m1", "memory", "likes tea", 0) in shown
-        assert {} == store.found([])
+        assert {} == store.entry_views([])
 
     def test_what_was_said_is_there_without_the_rest(self, store: Store) -> None:
         call = ToolCall(name="ls", input={"path": "/work"})
@@ -722,15 +726,15 @@ class StoreSuite:
         change = put(store, talk("a", said("1", "one", minute(1)), both, silent, title="T"))
         with store.transaction():
             memory = store.put_memory(MEMORY, store.put_source(SourceRow(path="/some/file")))
-        keys = [each.key for each in (*change.indexed, *memory.indexed)]
-        found = store.said([*keys, 999_999])
+        keys = [each.key for each in (*change.index_entries, *memory.index_entries)]
+        found = store.message_texts([*keys, 999_999])
 
         assert set(keys) == set(found)
         texts = {each.message: each.texts for each in found.values()}
         assert (("text", "a\n\nb"),) == texts["2"]
         assert () == texts["3"]
         assert {"one", "a\n\nb", "", "T", "likes tea"} == {each.text for each in found.values()}
-        for key, whole in store.found(keys).items():
+        for key, whole in store.entry_views(keys).items():
             assert whole._replace(text="", texts=()) == found[key]._replace(text="", texts=())
             assert dict(found[key].texts).items() <= dict(whole.texts).items()
 
@@ -738,10 +742,13 @@ class StoreSuite:
         messages = [said(str(number), f"text {number}", minute(number)) for number in range(6)]
         event = Event(id="e", name="x")
         change = put(store, talk("a", *messages[:3], event, *messages[3:], title="T"))
-        hits = {each.message: each for each in store.found([each.key for each in change.indexed]).values()}
+        hits = {
+            each.message: each
+            for each in store.entry_views([each.key for each in change.index_entries]).values()
+        }
 
         def ids(count: int, message: str) -> tuple[list[str], list[str]]:
-            before, behind = store.around(hits[message], count)
+            before, behind = store.surrounding_entries(hits[message], count)
             return [each.message for each in before], [each.message for each in behind]
 
         assert (["1", "2"], ["4", "5"]) == ids(2, "3")
@@ -757,10 +764,13 @@ class StoreSuite:
         ]
         tree = replace(talk("a", *messages), shape="tree", head_id="5")
         change = put(store, tree)
-        hits = {each.message: each for each in store.found([each.key for each in change.indexed]).values()}
+        hits = {
+            each.message: each
+            for each in store.entry_views([each.key for each in change.index_entries]).values()
+        }
 
         def ids(message: str) -> tuple[list[str], list[str]]:
-            before, behind = store.around(hits[message], 2)
+            before, behind = store.surrounding_entries(hits[message], 2)
             return [each.message for each in before], [each.message for each in behind]
 
         assert (["1", "2"], []) == ids("3")
@@ -780,24 +790,29 @@ class StoreSuite:
         with store.transaction():
             memory = store.put_memory(MEMORY, 1)
         changes = (first, second, third, memory)
-        placed = store.placed([each.key for change in changes for each in change.indexed] + [999_999])
+        placed = store.entry_locations(
+            [each.key for change in changes for each in change.index_entries] + [999_999]
+        )
         by_message = {each.message: each for each in placed.values()}
 
         assert {"1", "2", "3", "4", "5", "", "m1"} == set(by_message)
-        assert by_message["1"].sameness == by_message["3"].sameness == long
-        assert by_message["2"].sameness is None or by_message["2"].sameness != by_message["4"].sameness
+        assert by_message["1"].duplicate_key == by_message["3"].duplicate_key == long
+        assert (
+            by_message["2"].duplicate_key is None
+            or by_message["2"].duplicate_key != by_message["4"].duplicate_key
+        )
         assert by_message["5"].family == by_message["1"].family == by_message[""].family == first.conversation
         assert "c" == by_message["5"].id
         assert by_message["m1"].family < 0
-        assert {} == store.placed([])
+        assert {} == store.entry_locations([])
 
     def test_copies_are_told_where_the_original_is(self, store: Store) -> None:
         first = put(store, talk("a", said("1", "one", minute(1)), said("2", "two", minute(2))), "/a")
         fork = put(store, talk("b", said("1", "one", minute(1)), said("3", "three", minute(3))), "/b")
-        original = next(each.key for each in first.indexed if each.text == "one")
+        original = next(each.key for each in first.index_entries if each.text == "one")
 
-        assert {original: [fork.conversation]} == store.copies([each.key for each in first.indexed])
-        copy = store.standing([original], [fork.conversation])[original]
+        assert {original: [fork.conversation]} == store.copies([each.key for each in first.index_entries])
+        copy = store.resolve_copies([original], [fork.conversation])[original]
         assert {copy: [first.conversation]} == store.copies([copy])
         assert {} == store.copies([])
 
@@ -806,15 +821,19 @@ class StoreSuite:
             store, talk("a", said("1", "one", minute(1)), said("2", "two", minute(2)), title="T"), "/a"
         )
         fork = put(store, talk("b", said("1", "one", minute(1)), said("3", "three", minute(3))), "/b")
-        one, two = (next(each.key for each in first.indexed if each.text == text) for text in ("one", "two"))
-        title = next(each.key for each in first.indexed if each.title)
-        copy = next(iter(store.copied(fork.conversation)))
+        one, two = (
+            next(each.key for each in first.index_entries if each.text == text) for text in ("one", "two")
+        )
+        title = next(each.key for each in first.index_entries if each.title)
+        copy = next(iter(store.copied_keys(fork.conversation)))
 
-        assert [one] == store.copied_into([fork.conversation])
-        assert [] == store.copied_into([first.conversation])
-        assert {one: copy} == store.standing([one, two], [fork.conversation])
-        assert {one: one, two: two} == store.standing([one, two], [first.conversation, fork.conversation])
-        assert {one: one, two: two, title: title} == store.standing([one, two, title], shown=True)
+        assert [one] == store.originals_copied_into([fork.conversation])
+        assert [] == store.originals_copied_into([first.conversation])
+        assert {one: copy} == store.resolve_copies([one, two], [fork.conversation])
+        assert {one: one, two: two} == store.resolve_copies(
+            [one, two], [first.conversation, fork.conversation]
+        )
+        assert {one: one, two: two, title: title} == store.resolve_copies([one, two, title], only_shown=True)
 
     @pytest.mark.parametrize(("head", "seen"), [(None, [*"1345s"]), ("2", [*"12s"]), ("gone", [*"12345s"])])
     def test_what_people_see_of_a_tree(self, store: Store, head: str | None, seen: list[str]) -> None:
@@ -829,9 +848,9 @@ class StoreSuite:
             said("5", "last", minute(5), parent_id="3"),
         )
         change = put(store, replace(tree, shape="tree", head_id=head))
-        shown = store.standing([each.key for each in change.indexed], shown=True)
+        shown = store.resolve_copies([each.key for each in change.index_entries], only_shown=True)
 
-        assert seen == sorted(each.message for each in store.found([*shown]).values())
+        assert seen == sorted(each.message for each in store.entry_views([*shown]).values())
 
     def test_the_newest_first(self, store: Store) -> None:
         old = put(store, talk("a", said("1", "one", minute(1)), title="T"), "/a")
@@ -839,9 +858,9 @@ class StoreSuite:
         with store.transaction():
             store.put_memory(MEMORY, 1)
 
-        assert ["two", "", "one", "likes tea"] == [each.text for each in store.indexed_newest(0)]
-        later = max(each.key for each in old.indexed)
-        assert ["two", "likes tea"] == [each.text for each in store.indexed_newest(later)]
+        assert ["two", "", "one", "likes tea"] == [each.text for each in store.newest_index_entries(0)]
+        later = max(each.key for each in old.index_entries)
+        assert ["two", "likes tea"] == [each.text for each in store.newest_index_entries(later)]
 
     # Usage
 
@@ -898,7 +917,7 @@ class StoreSuite:
 
         def found(model: str, **sizes: list[int]) -> list[tuple[int, int]]:
             spent = store.usage(Filter(model=model), lambda _: 0, sizes=sizes)
-            return sorted((each.above, each.input) for each in spent)
+            return sorted((each.price_tier_threshold, each.input) for each in spent)
 
         assert [(0, 800_001)] == found("m")
         assert [(0, 300_000), (200_000, 500_001)] == found("m", m=[200_000])
@@ -910,7 +929,7 @@ class StoreSuite:
         put(store, talk("a", used("1", 1, minute(1)), title="T", cwd="/w"))
         link = Link(conversation_id="a", relation="subagent")
         put(store, talk("a/1", used("2", 2, minute(2)), link=link))
-        holders = store.holders()
+        holders = store.usage_conversations()
         found = {
             holders[spent.conversation].id: spent.output
             for spent in store.usage(Filter(), lambda _: 0, per="conversation")
@@ -960,7 +979,7 @@ class StoreSuite:
         days = {spent.bucket for spent in store.usage(Filter(), lambda slot: (slot or 0) // 96)}
 
         assert {(timestamps.epoch_ms(minute(1)) or 0) // 86_400_000} == days
-        holders = store.holders()
+        holders = store.usage_conversations()
         by_conversation = store.usage(Filter(), lambda _: 0, per="conversation")
         assert {"x2", "y1"} == {holders[spent.conversation].id for spent in by_conversation}
 
@@ -968,7 +987,10 @@ class StoreSuite:
     def test_what_a_fork_repeats_is_counted_where_it_came_from(self, store: Store, order: str) -> None:
         def holding() -> dict[str, int]:
             by_conversation = store.usage(Filter(), lambda _: 0, per="conversation")
-            return {store.holders()[spent.conversation].id: spent.output or 0 for spent in by_conversation}
+            return {
+                store.usage_conversations()[spent.conversation].id: spent.output or 0
+                for spent in by_conversation
+            }
 
         both = [used("1", 3, minute(1), key="k1"), used("2", 4, minute(2), key="k2")]
         link = Link(conversation_id="first", relation="fork")
@@ -1005,8 +1027,8 @@ class StoreSuite:
         put(store, talk("b", said("1", "one", minute(1)), said("3", "three", minute(3))))
         keys = [key for key, _ in store.entries(the(store, "b").key)]
 
-        assert {keys[0]} == store.copied(the(store, "b").key)
-        assert set() == store.copied(the(store, "a").key)
+        assert {keys[0]} == store.copied_keys(the(store, "b").key)
+        assert set() == store.copied_keys(the(store, "a").key)
 
     # Care
 
@@ -1014,13 +1036,13 @@ class StoreSuite:
         assert 0 == store.counts().conversations
         put(store, talk("a", said("1", "one", minute(1)), Event(id="e", name="x")), "/a")
         put(store, talk("b", said("2", "two"), source="other"), "/b")
-        assert 0 == store.counts().aside
+        assert 0 == store.counts().hidden_from_lists
         subagent = Link(conversation_id="a", relation="subagent")
         put(store, replace(talk("c", said("3", "three")), link=subagent), "/c")
         counts = store.counts()
 
         assert (3, 3, 1, 3) == (counts.conversations, counts.messages, counts.events, counts.sources)
-        assert 1 == counts.aside
+        assert 1 == counts.hidden_from_lists
         assert {"some-tool", "other"} == set(counts.by_source)
         assert (1, 1) == (
             counts.by_source["other"]["conversations"], counts.by_source["other"]["messages"],
@@ -1041,10 +1063,10 @@ class StoreSuite:
             removed = store.forget(change.conversation, NOW)
         store.compact()
 
-        assert {each.key for each in change.indexed} == set(removed) == set(store.removed())
+        assert {each.key for each in change.index_entries} == set(removed) == set(store.removed())
         assert ["b"] == [each.id for each in store.conversations(ALL)]
         assert {} == store.listed([change.conversation])
-        assert {} == store.found(removed)
+        assert {} == store.entry_views(removed)
         assert store.has_forgotten()
         assert (True, False) == (store.is_forgotten("some-tool", "a"), store.is_forgotten("some-tool", "b"))
         assert change.conversation not in store.conversations_of(1)
@@ -1054,36 +1076,36 @@ class StoreSuite:
         with store.transaction():
             sources = [store.put_source(SourceRow(path=path, read_at=NOW)) for path in ("/b", "/c", "/d")]
             changes = [store.put_memory(MEMORY, source) for source in sources[:2]]
-        assert [False, False, True] == [store.holds_nothing(source) for source in sources]
+        assert [False, False, True] == [store.is_empty_source(source) for source in sources]
         with store.transaction():
             removed = store.forget_memories(NOW)
         store.compact()
 
-        assert [each.key for change in changes for each in change.indexed] == removed == store.removed()
+        assert [each.key for change in changes for each in change.index_entries] == removed == store.removed()
         assert [] == list(store.memories())
         assert [] == list(store.problems())
         assert store.is_forgotten(MEMORY.source, MEMORY.id)
-        assert all(map(store.holds_nothing, sources))
-        assert [False] == [store.holds_nothing(each) for each in store.sources_of(the(store, "a").key)]
+        assert all(map(store.is_empty_source, sources))
+        assert [False] == [store.is_empty_source(each) for each in store.sources_of(the(store, "a").key)]
 
     def test_what_is_left_to_erase_is_remembered(self, opener: Opener) -> None:
         store = opener()
-        assert store.erasing() is None
+        assert store.pending_erasure() is None
         with store.transaction():
-            store.set_erasing(Erasing(sources=[3, 1], rows=True))
+            store.set_pending_erasure(Erasing(sources=[3, 1], rows=True))
         store.close()
         store = opener()
 
-        assert Erasing(sources=[3, 1], rows=True) == store.erasing()
+        assert Erasing(sources=[3, 1], rows=True) == store.pending_erasure()
         with store.transaction():
-            store.set_erasing(None)
-        assert store.erasing() is None
+            store.set_pending_erasure(None)
+        assert store.pending_erasure() is None
         store.close()
 
     def test_what_is_read_is_of_one_moment(self, opener: Opener) -> None:
         store, other = opener(), opener()
         put(store, talk("a", said("1", "one")))
-        with other.one_moment():
+        with other.read_snapshot():
             assert 1 == other.counts().conversations
             put(store, talk("b", said("2", "two")))
             assert 1 == other.counts().conversations

@@ -50,7 +50,7 @@ def test_bodies_of_older_versions_are_whole_already() -> None:
     store = store_in_memory()
     with store.transaction():
         source = store.put_source(SourceRow(path="/some/file"))
-        blocks = list(Blocks().packed(row.body for row in rows))
+        blocks = list(Blocks().pack(row.body for row in rows))
         store.put(conversation, [row._replace(body=b"") for row in rows], source, blocks)
 
     assert [conversation] == everything(store)
@@ -61,5 +61,5 @@ def test_bodies_of_older_versions_are_whole_already() -> None:
 @given(st.binary(max_size=8))
 def test_damage_is_no_error_yet(body: bytes) -> None:
     """What cannot be decoded is told where it is decoded."""
-    whole = bodies.whole(body, row_of(said("1", "one"))[:6])
+    whole = bodies.restore_columns(body, row_of(said("1", "one"))[:6])
     assert whole.endswith(body[3:])

@@ -15,7 +15,7 @@ from agent_journal.archive import open_to_read
 from agent_journal.archive.backup import backup
 from agent_journal.archive.checking import problems
 from agent_journal.archive.sqlite import SqliteStore, open_store
-from agent_journal.archive.sqlite.connection import connected
+from agent_journal.archive.sqlite.connection import connect
 from agent_journal.errors import AgentJournalError, CannotWrite, DamagedArchive, UnusableArchive
 from agent_journal.model import Memory, Usage
 from tests.archive.journals import (
@@ -120,8 +120,8 @@ def store() -> Iterator[SqliteStore]:
         ("UPDATE conversations SET title = 'U' WHERE id = 'a'", "columns are not what was stored"),
         ("UPDATE conversations SET detail = X'00'", "cannot be read"),
         ("UPDATE conversations SET summary = CAST(X'FF' AS TEXT)", "damaged"),
-        ("UPDATE conversations SET updated_ms = 5", "its times are not what was stored"),
-        ("UPDATE conversations SET updated_at = 'soon'", "its times are not what was stored"),
+        ("UPDATE conversations SET updated_ms = 5", "its times differ from what was stored"),
+        ("UPDATE conversations SET updated_at = 'soon'", "its times differ from what was stored"),
         ("UPDATE usage SET model = CAST(X'FF' AS TEXT)", "damaged"),
         ("UPDATE conversations SET messages = 'many'", "were counted"),
         ("UPDATE blocks SET data = X'28B52FFD' WHERE key = 1", "cannot be read"),
@@ -155,7 +155,7 @@ def test_a_changed_memory_is_told(store: SqliteStore) -> None:
     assert [] == list(store.problems())
     store._db.execute("UPDATE memories SET text = 'likes coffee'")
 
-    assert [("s:m", "its columns are not what was stored")] == list(store.problems())
+    assert [("s:m", "its columns differ from its content")] == list(store.problems())
 
 
 def test_missing_bytes_of_the_vault_are_told(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_damage_does_not_end_a_look_at_one_moment(tmp_path: Path) -> None:
         except AgentJournalError:
             continue
         with archive:
-            with archive.store.one_moment():
+            with archive.store.read_snapshot():
                 found = list(problems(archive, deep=True))
             assert archive.store._db.get_autocommit()
             told += bool(found)
@@ -285,7 +285,7 @@ def test_a_copy_is_made_in_a_folder(tmp_path: Path) -> None:
 
 def test_a_database_that_may_not_be_read_is_not_called_a_broken_one(tmp_path: Path) -> None:
     with pytest.raises(UnusableArchive, match="may you read it, and what lies beside it"):
-        connected(tmp_path / "nowhere" / "journal.db", for_writing=False)
+        connect(tmp_path / "nowhere" / "journal.db", for_writing=False)
 
 
 def test_a_copy_without_room_is_named_and_not_the_journal(tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ from agent_journal import journal
 from agent_journal.archive import Archive, checking, forgetting, frames, open_to_read, vault_checks
 from agent_journal.archive import backup as backups
 from agent_journal.archive.backup import backup
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.archive.importing import Importer
-from agent_journal.archive.native_content import Exactly
-from agent_journal.archive.repairing import Repairing
-from agent_journal.archive.salvage import Patched, Sound, readable
+from agent_journal.archive.native_content import NativeContentReader
+from agent_journal.archive.repairing import Repair
+from agent_journal.archive.salvage import PatchedVault, RecoveringReader, readable_items
 from agent_journal.archive.store import Snapshot
-from agent_journal.archive.vault import Place
+from agent_journal.archive.vault import BlobLocation
 from agent_journal.cli import show
 from agent_journal.config import load
 from agent_journal.errors import CannotWrite, DamagedArchive
@@ -39,7 +39,7 @@ from tests.archive.test_frames import conversations
 from tests.gauntlet.corpus import Sessions, export, line_of, session_id, word
 from tests.gauntlet.lab import Lab
 
-_DAY = vault_checks.DAY
+_DAY = vault_checks.SECONDS_PER_DAY
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +67,7 @@ def files(folder: Path) -> list[Path]:
 
 def spoil(archive: Archive, blob: bytes) -> None:
     """Flip a byte of a blob."""
-    place = archive.store.place(blob)
+    place = archive.store.location(blob)
     assert place is not None
     path = Path(archive.vault.pack_path(place.pack))
     data = bytearray(path.read_bytes())
@@ -111,9 +111,9 @@ def test_forgetting_goes_on_whatever_is_damaged_in_the_vault(home: Path, tmp_pat
         spoiling()
         with opened(home) as archive:
             forgetting.forget(archive, [the(archive.store, "0000-0003").key], NOW)
-            forgetting.finish(archive)
+            forgetting.finish_erasing(archive)
             with archive.store.transaction():
-                archive.store.set_erasing(None)
+                archive.store.set_pending_erasure(None)
             left = [each for each in before if each.id != "0000-0003"]
             assert left == everything(archive.store), how
         shutil.rmtree(home)
@@ -128,12 +128,12 @@ def test_one_damaged_piece_of_an_export_costs_that_piece(home: Path, tmp_path: P
         for blob in (pieces[0], pieces[2], pieces[-1]):
             before = Path(archive.vault.pack_path(1)).read_bytes()
             spoil(archive, blob)
-            patched = Patched(archive.vault, snapshot_of(archive, export).manifest)
-            given = [item.id for item in readable(snapshot_of(archive, export), patched, "")]
+            patched = PatchedVault(archive.vault, snapshot_of(archive, export).manifest)
+            given = [item.id for item in readable_items(snapshot_of(archive, export), patched, "")]
             assert 9 <= len(given) < 16, given
             assert [blob] == [*patched.damaged]
             (left,) = [each.key for each in archive.store.conversations(ALL) if each.id == "0000-0015"]
-            assert Exactly(archive).read(left) == archive.store.conversation(left)
+            assert NativeContentReader(archive).read(left) == archive.store.conversation(left)
             Path(archive.vault.pack_path(1)).write_bytes(before)
 
 
@@ -179,8 +179,8 @@ def test_a_source_that_has_changed_puts_nothing_in_the_place_of_what_is_damaged(
         lines = [line_of("one", number, f"one says other {number}") for number in range(3)]
         (tmp_path / "one.jsonl").write_bytes(b"".join(lines))
         before = everything(archive.store)
-        outcome = Repairing(archive, NOW).run()
-        assert [] == outcome.healed
+        outcome = Repair(archive, NOW).run()
+        assert [] == outcome.repaired
         assert [str(tmp_path / "one.jsonl")] == [each.what for each in outcome.lost]
         assert before == everything(archive.store)
 
@@ -192,13 +192,13 @@ def test_repair_takes_from_the_source_then_from_a_backup(home: Path, tmp_path: P
         for path in files(tmp_path):
             spoil(archive, chunks_of(archive, path)[0])
         (tmp_path / "one.jsonl").unlink()
-        outcome = Repairing(archive, NOW).run(copy)
+        outcome = Repair(archive, NOW).run(copy)
         assert [] == outcome.lost
-        told = {Path(each.what).name: each.how for each in outcome.healed}
+        told = {Path(each.what).name: each.how for each in outcome.repaired}
         assert "1 piece of the vault read again from the source" == told["two.jsonl"]
         assert f"1 piece of the vault copied from {tmp_path / 'backup'}" == told["one.jsonl"]
         assert [] == [*checking.problems(archive, deep=True)]
-        assert ([], []) == Repairing(archive, NOW).run(copy)
+        assert ([], []) == Repair(archive, NOW).run(copy)
 
 
 def test_what_is_nowhere_else_is_named_and_can_be_given_up(home: Path, tmp_path: Path) -> None:
@@ -208,14 +208,14 @@ def test_what_is_nowhere_else_is_named_and_can_be_given_up(home: Path, tmp_path:
         spoil(archive, chunks_of(archive, export)[2])
         export.unlink()
         for _ in range(2):  # it stays damaged until somebody says that it may
-            (lost,) = Repairing(archive, NOW).run().lost
+            (lost,) = Repair(archive, NOW).run().lost
             assert str(export) == lost.what
             assert 0 < len(lost.conversations) < 6
             assert lost.bytes > 500
-        (lost,) = Repairing(archive, NOW).run(gives_up=True).lost
+        (lost,) = Repair(archive, NOW).run(gives_up=True).lost
         assert lost.is_given_up
         assert [] == [*checking.problems(archive, deep=True)]
-        assert ([], []) == Repairing(archive, NOW).run()
+        assert ([], []) == Repair(archive, NOW).run()
         read_again(archive)
         assert before == everything(archive.store)
         assert [] == [*checking.problems(archive, deep=True)]
@@ -227,8 +227,8 @@ def test_rows_are_made_again_from_the_vault(home: Path) -> None:
         spoil_rows(archive, "one")
         damaged = the(archive.store, "one")
         assert before != everything(archive.store)
-        assert archive.store.unsound(damaged.key)
-        (healed,) = Repairing(archive, NOW).run().healed
+        assert archive.store.damaged_rows(damaged.key)
+        (healed,) = Repair(archive, NOW).run().repaired
         assert "entries of the rows read again from the vault" in healed.how
         assert before == everything(archive.store)
         assert [] == [*checking.problems(archive)]
@@ -249,9 +249,9 @@ def test_damaged_rows_are_read_from_the_vault_and_told(home: Path, tmp_path: Pat
         key = the(archive.store, "one").key
         before = archive.store.conversation(key)
         spoil_rows(archive, "one")
-        sound = Sound(archive)
+        sound = RecoveringReader(archive)
         assert before.timeline == sound.conversation(key).timeline
-        assert [(12, 0)] == [(each.recovered, each.missing) for each in sound.told()]
+        assert [(12, 0)] == [(each.recovered, each.missing) for each in sound.take_reports()]
         for blob in chunks_of(archive, tmp_path / "one.jsonl"):
             spoil(archive, blob)
         assert [f"one says {number}" for number in range(12)] == [
@@ -259,7 +259,7 @@ def test_damaged_rows_are_read_from_the_vault_and_told(home: Path, tmp_path: Pat
             for entry in sound.conversation(key).timeline
             if isinstance(entry, Message)
         ]
-        assert [(0, 12)] == [(each.recovered, each.missing) for each in sound.told()]
+        assert [(0, 12)] == [(each.recovered, each.missing) for each in sound.take_reports()]
 
 
 def test_what_is_damaged_for_good_in_the_rows_can_be_given_up(home: Path, tmp_path: Path) -> None:
@@ -268,17 +268,17 @@ def test_what_is_damaged_for_good_in_the_rows_can_be_given_up(home: Path, tmp_pa
         for blob in chunks_of(archive, tmp_path / "one.jsonl"):
             spoil(archive, blob)
         (tmp_path / "one.jsonl").unlink()
-        assert 2 == len(Repairing(archive, NOW).run(gives_up=True).lost)
+        assert 2 == len(Repair(archive, NOW).run(gives_up=True).lost)
         assert [] == [*checking.problems(archive, deep=True)]
-        assert ([], []) == Repairing(archive, NOW).run()
+        assert ([], []) == Repair(archive, NOW).run()
 
 
 def test_importing_again_heals_rows_too(home: Path, tmp_path: Path) -> None:
     with opened(home) as archive:
         before = everything(archive.store)
         spoil_rows(archive, "two")
-        with Importer(archive, NOW, lambda _: None, lambda _: None, heals=True) as importer:
-            importer.take(Found(str(tmp_path / "two.jsonl")))
+        with Importer(archive, NOW, lambda _: None, lambda _: None, repairs_rows=True) as importer:
+            importer.take(ImportCandidate(str(tmp_path / "two.jsonl")))
         assert before == everything(archive.store)
         assert [] == [*checking.problems(archive)]
 
@@ -296,7 +296,7 @@ def test_a_damaged_manifest_takes_no_blob_with_it(home: Path, tmp_path: Path) ->
         assert needed <= archive.store.needed_blobs()
         assert any("damaged" in each.problem for each in checking.problems(archive))
         forgetting.forget(archive, [the(archive.store, "0000-0003").key], NOW)
-        forgetting.finish(archive)
+        forgetting.finish_erasing(archive)
         assert [each for each in before if each.id != "0000-0003"] == everything(archive.store)
     config = load(home, {"HOME": str(tmp_path)})
     assert not journal.repair(config).lost
@@ -341,11 +341,11 @@ def test_a_copy_that_is_not_what_was_copied_is_none(
 def stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a small vault be as a large one is: each blob is a stretch."""
     monkeypatch.setattr(vault_checks, "_STRETCH_BYTES", 1)
-    monkeypatch.setattr(vault_checks, "_LEAST_BYTES", 1)
+    monkeypatch.setattr(vault_checks, "_MIN_CHECK_BYTES", 1)
 
 
-def looked(archive: Archive, now: float, **more: object) -> vault_checks.Outcome:
-    return vault_checks.look(archive, checking.needed_blobs(archive), now, **more)  # type: ignore[arg-type]
+def looked(archive: Archive, now: float, **more: object) -> vault_checks.CheckOutcome:
+    return vault_checks.check(archive, checking.needed_blobs(archive), now, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("stretches")
@@ -354,15 +354,15 @@ def test_checks_read_all_of_the_vault_within_a_month(home: Path, days: int) -> N
     with open_to_read(home) as archive:
         start = now = time.time()
         first = looked(archive, now)
-        assert 0 < first.read < first.total
+        assert 0 < first.read_bytes < first.total_bytes
         while not (found := looked(archive, now)).whole_at:
             now += days * _DAY
-        assert now - start <= max(vault_checks.WITHIN_DAYS + 1, days) * _DAY
+        assert now - start <= max(vault_checks.FULL_CHECK_DAYS + 1, days) * _DAY
         for _ in range(40):
             now += days * _DAY
             found = looked(archive, now)
             assert now - found.whole_at <= max(30, days) * _DAY
-        assert found.read <= found.total
+        assert found.read_bytes <= found.total_bytes
 
 
 @pytest.mark.usefixtures("stretches")
@@ -388,26 +388,26 @@ def test_a_check_ends_in_time_and_says_so(home: Path) -> None:
         looked(archive, now, deep=True)
         found = looked(archive, now + 60 * _DAY, clock=lambda: float(next(ticks)))
         assert found.is_cut_short
-        assert found.read < found.total
+        assert found.read_bytes < found.total_bytes
 
 
 def test_a_deep_check_reads_all(home: Path) -> None:
     with open_to_read(home) as archive:
         found = looked(archive, 2_000_000_000.0, deep=True)
-        assert (found.read, found.whole_at) == (found.total, 2_000_000_000)
+        assert (found.read_bytes, found.whole_at) == (found.total_bytes, 2_000_000_000)
         assert (home / vault_checks.FILE).stat().st_mode & 0o777 == 0o600
 
 
 def test_a_check_that_cannot_be_remembered_says_so(home: Path) -> None:
     (home / vault_checks.FILE).mkdir()
     with open_to_read(home) as archive:
-        assert vault_checks.FILE in looked(archive, time.time()).trouble
+        assert vault_checks.FILE in looked(archive, time.time()).save_error
 
 
 def test_a_record_of_checks_that_is_damaged_counts_for_nothing(home: Path) -> None:
     (home / vault_checks.FILE).write_bytes(b"{\xff")
     with open_to_read(home) as archive:
-        assert looked(archive, time.time()).read > 0
+        assert looked(archive, time.time()).read_bytes > 0
 
 
 # Memory
@@ -442,7 +442,7 @@ def test_only_what_is_shown_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: P
             return block(key, upto)
 
         monkeypatch.setattr(archive.store, "_block", counted)
-        load = show._Outlined(Sound(archive), key, outline)
+        load = show._EntryLoader(RecoveringReader(archive), key, outline)
         shown = list(lines(load.conversation, View(message="q30", context=1), load=load))
         assert any("question30" in str(line) for line in shown)
         assert 0 < len(set(read)) <= 4, read
@@ -466,7 +466,7 @@ def test_a_large_conversation_is_shown_as_a_small_one_is(
     with open_to_read(tmp_path / "other") as archive:
         key = the(archive.store, "large").key
         whole = archive.store.conversation(key)
-        load = show._Outlined(Sound(archive), key, archive.store.outline(key))
+        load = show._EntryLoader(RecoveringReader(archive), key, archive.store.outline(key))
         for view in (
             View(),
             View(message="q5"),
@@ -503,12 +503,12 @@ def test_showing_takes_little_memory(tmp_path: Path, arguments: list[str]) -> No
 def test_lost_blobs_keep_their_sizes(home: Path, tmp_path: Path) -> None:
     with opened(home) as archive:
         blob = chunks_of(archive, tmp_path / "one.jsonl")[0]
-        place = archive.store.place(blob)
+        place = archive.store.location(blob)
         assert place is not None
         with archive.store.transaction():
-            archive.store.lose_places([(blob, place)])
-        lost = archive.store.place(blob)
-        assert lost == Place(0, 0, place.stored, place.size)
+            archive.store.mark_lost([(blob, place)])
+        lost = archive.store.location(blob)
+        assert lost == BlobLocation(0, 0, place.stored, place.size)
         assert lost.is_lost
         assert not archive.vault.has(blob)
         with pytest.raises(DamagedArchive):
@@ -546,10 +546,17 @@ def test_a_flipped_byte_and_one_forget(tmp_path: Path) -> None:
     assert "1 piece of the vault damaged" in lab.good("status").out
     doctor = lab.aj("doctor")
     assert (1, True) == (doctor.code, "run 'aj repair'" in doctor.out)
-    lab.good("forget", session_id(100_001), "--yes")
+    forgotten = lab.good("forget", session_id(100_001), "--yes").err
+    assert f"{lab.home / 'export.zip'}: stored bytes of it were damaged" in forgotten
+    assert "the original form of their messages comes back with 'aj import" in forgotten
+    problems = lab.good("status", "--problems").out
+    assert "partly" in problems
+    assert "recovered: stored bytes of it were damaged" in problems
     for verb in ("sync", "check", "list", "usage", "reindex", "search canary00000x00001q", "check --deep"):
         lab.good(*verb.split())
     assert "no damage is known; all of it was last read" in lab.good("doctor").out
+    lab.good("import", str(lab.home / "export.zip"))
+    assert "damaged" not in lab.good("status", "--problems").out
 
 
 def test_a_backup_and_a_repair_say_what_is_damaged(tmp_path: Path) -> None:

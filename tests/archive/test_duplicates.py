@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent_journal import archive, journal, writers
 from agent_journal.archive import Archive
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.archive.checking import problems
 from agent_journal.archive.sqlite import copies, duplicates
 from agent_journal.archive.sqlite.schema import VERSION
@@ -102,7 +102,7 @@ def shown(*both: Conversation) -> int:
         ),
     ],
 )
-def test_what_nothing_tells_apart_is_one(one: Conversation, other: Conversation) -> None:
+def test_what_nothing_is_distinctive_is_one(one: Conversation, other: Conversation) -> None:
     assert 1 == shown(one, other)
     assert 1 == shown(other, one)
 
@@ -153,7 +153,7 @@ def test_what_nothing_tells_apart_is_one(one: Conversation, other: Conversation)
         ),
     ],
 )  # fmt: skip
-def test_what_something_tells_apart_is_two(one: Conversation, other: Conversation) -> None:
+def test_what_something_is_distinctive_is_two(one: Conversation, other: Conversation) -> None:
     assert 2 == shown(one, other)
     assert 2 == shown(other, one)
 
@@ -170,7 +170,9 @@ def test_what_is_learned_later_takes_duplicates_apart() -> None:
     change = put(store, replace(grown, timeline=[*grown.timeline, more]), "/b")
 
     assert the(store, "b").twin_of is None
-    assert ["Anything else?", "Done.", "fix it"] == sorted(each.text for each in change.indexed if each.text)
+    assert ["Anything else?", "Done.", "fix it"] == sorted(
+        each.text for each in change.index_entries if each.text
+    )
     assert [5, 5] == [output for (output,) in store._rows("SELECT output FROM usage")]
     assert [] == list(store.problems())
 
@@ -233,7 +235,7 @@ def resumed(file: Path, number: int) -> Path:
 
 def imported(home: Path, *paths: Path) -> Config:
     config = defaults(home, {})
-    journal.import_files(config, [Found(str(path)) for path in paths], lambda _: None)
+    journal.import_files(config, [ImportCandidate(str(path)) for path in paths], lambda _: None)
     return config
 
 
@@ -276,7 +278,9 @@ def as_an_older_version_took_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same words within five seconds were enough."""
     for module in (copies, duplicates):
         monkeypatch.setattr(module, "is_duplicate", lambda *_: True)
-    monkeypatch.setattr(copies, "_TWINS", copies._TWINS.replace("?6", "1 OR ?6"))
+    monkeypatch.setattr(
+        copies, "_DUPLICATE_CANDIDATES", copies._DUPLICATE_CANDIDATES.replace("?6", "1 OR ?6")
+    )
 
 
 def test_what_an_older_version_took_for_duplicates_comes_apart(

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from agent_journal.archive import Archive
 from agent_journal.archive import frames as framing
-from agent_journal.archive.frames import alone, frames
-from agent_journal.archive.native_content import Exactly
+from agent_journal.archive.frames import as_standalone, frames
+from agent_journal.archive.native_content import NativeContentReader
 from agent_journal.conversion import pipeline
 from agent_journal.conversion.pipeline import Unit
 from agent_journal.errors import UnreadableSource
@@ -32,7 +32,7 @@ SESSION = "5d0c8f1e-7a52-4c3b-9e61-2f4a8b7c9d10"
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(framing, "CHUNK_BYTES", CHUNK)
     monkeypatch.setattr(framing, "_FRAME_BYTES", 32)
-    monkeypatch.setattr(framing, "_LARGEST", 512)
+    monkeypatch.setattr(framing, "_MAX_ELEMENT_BYTES", 512)
 
 
 @given(
@@ -47,7 +47,7 @@ def test_frames_of_an_array_are_arrays_and_together_the_file(
     assert b"".join(pieces) == data
     # Behind an element that is too large for a frame, the rest is cut at lines.
     if all(len(json.dumps(value, indent=indent)) < 300 for value in values):
-        assert [value for piece in pieces for value in json.loads(alone(piece))] == values
+        assert [value for piece in pieces for value in json.loads(as_standalone(piece))] == values
 
 
 @given(st.lists(st.binary(max_size=90), max_size=20), st.sampled_from([b"", b"[", b" [{", b"\n"]))
@@ -127,12 +127,12 @@ def test_one_conversation_of_an_export_is_read_alone(tmp_path: Path, monkeypatch
 
         monkeypatch.setattr(pipeline, "read_unit", counted)
         for conversation in (wanted[0], wanted[17], wanted[39]):
-            again = Exactly(archive).read(keys[conversation.id])
+            again = NativeContentReader(archive).read(keys[conversation.id])
             assert again.timeline == conversation.timeline
         assert len(read) < 20, "only the frame is read, not the export"
 
         read.clear()
-        exactly = Exactly(archive)
+        exactly = NativeContentReader(archive)
         for conversation in wanted:
             assert exactly.read(keys[conversation.id]).timeline == conversation.timeline
         assert len(read) < 2 * len(wanted), "who wants all of an export reads it once"
@@ -158,7 +158,7 @@ def lines(session: str, numbers: range) -> str:
 
 def natives(archive: Archive) -> list[object]:
     (listed,) = archive.store.conversations(ALL)
-    entries = Exactly(archive).read(listed.key).timeline
+    entries = NativeContentReader(archive).read(listed.key).timeline
     return [entry.native for entry in entries if isinstance(entry, Message)]
 
 
@@ -192,7 +192,7 @@ def test_of_many_files_in_a_zip_each_is_read_once(tmp_path: Path, monkeypatch: p
             packed.writestr(f"project/{session}.jsonl", lines(session, range(2)))
     with journal(tmp_path / "journal") as archive:
         imported(archive, tmp_path / "all.zip")
-        exactly, whole = Exactly(archive), pipeline.read_unit
+        exactly, whole = NativeContentReader(archive), pipeline.read_unit
         read: list[Unit] = []
 
         def counted(unit: Unit, note: Notes) -> Iterator[Item]:

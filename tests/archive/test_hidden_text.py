@@ -28,9 +28,9 @@ def test_a_hit_is_labeled_as_the_filter_that_finds_it(tmp_path: Path) -> None:
         put(archive.store, talk())
         store = archive.store
         keys = store.index_keys()
-        indexed = {each.key: each.role for each in store.indexed_since(0)}
-        assert {key: each.role for key, each in store.found(keys).items()} == {
-            key: role for key, role in indexed.items() if key in store.found(keys)
+        indexed = {each.key: each.role for each in store.index_entries_since(0)}
+        assert {key: each.role for key, each in store.entry_views(keys).items()} == {
+            key: role for key, role in indexed.items() if key in store.entry_views(keys)
         }
 
 
@@ -39,12 +39,12 @@ def test_what_a_program_added_is_not_what_was_asked(tmp_path: Path) -> None:
         put(archive.store, talk())
         store = archive.store
         keys = store.index_keys()
-        assert set(store.asked_before(1, keys).values()) == {"what the person asked"}
+        assert set(store.preceding_prompts(1, keys).values()) == {"what the person asked"}
 
 
 def test_what_is_rewritten_goes_into_the_vault_chunk_by_chunk(tmp_path: Path) -> None:
     with journal(tmp_path / "journal") as archive:
-        out = forgetting._IntoVault(archive.vault)
+        out = forgetting._VaultStream(archive.vault)
         largest = 0
         for _ in range(50):
             out.write(b"x" * 100_000)

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent_journal.archive import Archive, forgetting
-from agent_journal.archive.candidates import Found, Result, Stat, stat_of
+from agent_journal.archive.candidates import ImportCandidate, Result, Stat, stat_of
 from agent_journal.archive.importing import Importer
 from agent_journal.archive.store import SourceRow, Status
 from agent_journal.archive.syncing import Scan
@@ -138,7 +138,7 @@ def in_its_home(archive: Archive, file: Path, reader: str) -> str:
     """How a file is read that lies where a source keeps its histories."""
     results: list[Result] = []
     with Importer(archive, NOW, lambda _: None, results.append) as importer:
-        importer.take(Found(str(file), reader, "~/*"))
+        importer.take(ImportCandidate(str(file), reader, "~/*"))
     return results[0].status
 
 
@@ -210,7 +210,7 @@ def test_an_empty_file_is_no_fault_where_histories_lie(
         journal(tmp_path / "journal") as archive,
         Importer(archive, NOW, lambda _: None, told.append) as importer,
     ):
-        importer.take(Found(str(tmp_path / "empty.jsonl"), home=home))
+        importer.take(ImportCandidate(str(tmp_path / "empty.jsonl"), home=home))
 
     assert [(status, 0)] == [(result.status, result.bytes) for result in told]
     assert notes == [note.partition(": ")[2] for note in told[0].notes]
@@ -221,14 +221,20 @@ def test_an_empty_file_is_no_fault_where_histories_lie(
 
 def changed(archive: Archive, *paths: Path, full: bool = False) -> list[str]:
     scan = Scan(archive, NOW, full=full)
-    found = [Found(str(path), home="~/*", stat=stat_of(str(path))) for path in paths if path.exists()]
+    found = [
+        ImportCandidate(str(path), home="~/*", stat=stat_of(str(path))) for path in paths if path.exists()
+    ]
     return [each.path for each in scan.changed(found)]
 
 
 def synced(archive: Archive, *paths: Path) -> int:
     """Import what has changed, and mark what is gone; how many are gone."""
     scan = Scan(archive, NOW)
-    found = [Found(str(path), home="~/*", stat=stat_of(str(path))) for path in paths if os.path.lexists(path)]
+    found = [
+        ImportCandidate(str(path), home="~/*", stat=stat_of(str(path)))
+        for path in paths
+        if os.path.lexists(path)
+    ]
     with Importer(archive, NOW, lambda _: None, lambda _: None) as importer:
         for each in list(scan.changed(found)):
             importer.take(each)
@@ -254,8 +260,8 @@ def test_what_has_not_changed_is_told_if_somebody_asks(tmp_path: Path) -> None:
     told: list[Result] = []
     with journal(tmp_path / "journal") as archive:
         synced(archive, file)
-        found = [Found(str(file), home="~/*", stat=stat_of(str(file)))]
-        assert not list(Scan(archive, NOW, unchanged=told.append).changed(found))
+        found = [ImportCandidate(str(file), home="~/*", stat=stat_of(str(file)))]
+        assert not list(Scan(archive, NOW, on_unchanged=told.append).changed(found))
 
     (result,) = told
     assert (Status.UNCHANGED, "claude-code", 1, 2) == (
@@ -303,7 +309,7 @@ def test_a_source_that_is_gone_when_it_is_read_keeps_its_account(tmp_path: Path)
         before = account(archive, file)
         file.unlink()
         with Importer(archive, NOW, lambda _: None, told.append) as importer:
-            importer.take(Found(str(file), home="~/*", stat=Stat()))  # as who watches does
+            importer.take(ImportCandidate(str(file), home="~/*", stat=Stat()))  # as who watches does
         assert replace(before, missing_since=NOW) == account(archive, file)
         assert [] == told
         (result,) = imported(archive, file).results
@@ -354,7 +360,7 @@ def test_a_forgotten_source_that_is_gone_is_not_told_as_kept(tmp_path: Path, is_
             file.unlink()
             assert 1 == synced(archive, file)
         forgetting.forget(archive, [each.key for each in archive.store.conversations(ALL)], NOW)
-        forgetting.finish(archive)
+        forgetting.finish_erasing(archive)
         file.unlink(missing_ok=True)
 
         assert 0 == synced(archive, file)
@@ -367,7 +373,7 @@ def test_what_comes_after_all_was_forgotten_is_imported(tmp_path: Path) -> None:
     with journal(tmp_path / "journal") as archive:
         synced(archive, file)
         forgetting.forget(archive, [each.key for each in archive.store.conversations(ALL)], NOW)
-        forgetting.finish(archive)
+        forgetting.finish_erasing(archive)
         file.write_text(_aider("one") + "\n")
         synced(archive, file)
         assert [] == everything(archive.store)
@@ -380,7 +386,7 @@ def test_what_comes_after_all_was_forgotten_is_imported(tmp_path: Path) -> None:
         synced(archive, file)
         (conversation,) = everything(archive.store)
         assert ["two", "As you like."] == texts(conversation)
-        forgetting.finish(archive)
+        forgetting.finish_erasing(archive)
         assert Status.IMPORTED == account(archive, file).status
         read_again(archive)
         assert [conversation] == everything(archive.store)
@@ -404,7 +410,7 @@ def test_standard_input_is_taken_after_what_came_there_was_forgotten(
     with journal(tmp_path / "journal") as archive:
         assert Status.IMPORTED == piped(archive, _aider("one"), monkeypatch)
         forgetting.forget(archive, [each.key for each in archive.store.conversations(ALL)], NOW)
-        forgetting.finish(archive)
+        forgetting.finish_erasing(archive)
         assert Status.FORGOTTEN == piped(archive, _aider("one"), monkeypatch)
         assert Status.IMPORTED == piped(archive, _aider("one", "two"), monkeypatch)
         assert [["two", "As you like."]] == [texts(each) for each in everything(archive.store)]
@@ -468,15 +474,15 @@ def test_memories_outlive_the_conversations_of_their_export(tmp_path: Path) -> N
         before = list(archive.store.memories())
         assert before
         forgetting.forget(archive, [each.key for each in archive.store.conversations(ALL)], NOW)
-        forgetting.finish(archive)
+        forgetting.finish_erasing(archive)
         read_again(archive)
         assert before == list(archive.store.memories())
         assert Status.IMPORTED == account(archive, location).status
 
         forgetting.forget(archive, [], NOW, memories=True)
-        forgetting.finish(archive)
+        forgetting.finish_erasing(archive)
         imported(archive, location)
-        forgetting.finish(archive)
+        forgetting.finish_erasing(archive)
         assert [] == list(archive.store.memories())
         assert Status.FORGOTTEN == account(archive, location).status
-        assert [] == list(archive.store.places()), "and nothing is left in the vault"
+        assert [] == list(archive.store.locations()), "and nothing is left in the vault"

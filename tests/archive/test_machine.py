@@ -21,7 +21,7 @@ def on(monkeypatch: pytest.MonkeyPatch) -> On:
     """Go to another machine."""
 
     def go(name: str | None) -> None:
-        monkeypatch.setattr(machine, "here", lambda: name)
+        monkeypatch.setattr(machine, "machine_id", lambda: name)
 
     return go
 
@@ -32,8 +32,8 @@ def write(home: Path, text: str) -> None:
 
 
 def test_this_machine_is_told_or_not_at_all() -> None:
-    assert machine.here() == machine.here()
-    assert machine.here() is None or len(machine.here() or "") == 16
+    assert machine.machine_id() == machine.machine_id()
+    assert machine.machine_id() is None or len(machine.machine_id() or "") == 16
 
 
 def test_a_journal_may_move_to_another_machine(tmp_path: Path, on: On) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent_journal.archive.merge import merged_detail, preference
+from agent_journal.archive.merge import merge_detail, preference
 from agent_journal.archive.sqlite import SqliteStore
 from agent_journal.archive.sqlite.schema import usage_name
 from agent_journal.archive.store import Filter, SourceRow
@@ -68,7 +68,7 @@ def versions(store: SqliteStore) -> list[tuple[str, str | None, int]]:
 
 
 def indexed(store: SqliteStore) -> list[str]:
-    return sorted(each.text for each in store.indexed_since(0) if each.role)
+    return sorted(each.text for each in store.index_entries_since(0) if each.role)
 
 
 def usage_rows(store: SqliteStore) -> list[tuple[int, int]]:
@@ -129,7 +129,7 @@ def test_a_shrunk_source_loses_nothing(store: SqliteStore) -> None:
     change = put(store, replace(NEW, timeline=NEW.timeline[:1]))
 
     assert NEW == only(store)
-    assert change.leaves
+    assert change.misses_entries
 
 
 def test_the_order_of_the_newer_holds_and_what_it_lacks_follows_what_it_followed(store: SqliteStore) -> None:
@@ -185,7 +185,7 @@ def test_conflicting_content_keeps_both(store: SqliteStore, is_newer: bool) -> N
     assert [1] == [each.messages for each in store.conversations(ALL)]
 
 
-def test_what_only_an_attachment_tells_apart_is_a_conflict_too(store: SqliteStore) -> None:
+def test_what_only_an_attachment_is_distinctive_is_a_conflict_too(store: SqliteStore) -> None:
     with_call = Message(
         id="1", role="assistant", at=minute(1), parts=[Text(text="a"), ToolCall(name="ls", input={"p": "x"})]
     )
@@ -287,7 +287,7 @@ def test_the_newer_is_silent_where_the_older_speaks() -> None:
     assert talk(
         "c", title="New", cwd="/work", tags=["b", "c", "a"], started_at=minute(1),
         platform={"x": 1, "y": 2},
-    ) == merged_detail(newer, older)  # fmt: skip
+    ) == merge_detail(newer, older)  # fmt: skip
 
 
 def test_requests_still_name_their_tools() -> None:
@@ -303,11 +303,11 @@ def test_requests_still_name_their_tools() -> None:
     newer = talk(
         "c", tools=[ls, rm], requests=[Request(id="r1", tools=[0], model="new"), Request(id="r2", tools=[1])]
     )
-    merged = merged_detail(newer, older)
+    merged = merge_detail(newer, older)
 
     assert (["ls"], ["rm"], ["cat"]) == (names(merged, "r1"), names(merged, "r2"), names(merged, "r0"))
     assert ["new"] == [each.model for each in merged.requests if each.id == "r1"]
-    assert merged == merged_detail(newer, merged)
+    assert merged == merge_detail(newer, merged)
 
 
 def test_an_older_memory_does_not_replace_a_newer(store: SqliteStore) -> None:
@@ -337,7 +337,7 @@ def test_a_fork_shares_messages_and_counts_them_once(store: SqliteStore) -> None
     put(store, shared("a", said("m4", "left", minute(4))), "/a")
     change = put(store, shared("b", said("m5", "right", minute(5))), "/b")
 
-    assert ["right"] == [each.text for each in change.indexed]
+    assert ["right"] == [each.text for each in change.index_entries]
     assert ["left", "let us", "right", "shall we?", "unkeyed"] == indexed(store)
     assert [5, 7] == sorted(output for _, output in usage_rows(store))
     assert 4 == len(texts(store.conversation(the(store, "b").key)))
@@ -355,10 +355,10 @@ def test_forgetting_the_original_leaves_the_copy_whole(store: SqliteStore) -> No
 
     assert ["shall we?", "let us", "unkeyed", "right"] == texts(only(store))
     assert ["let us", "right", "shall we?", "unkeyed"] == indexed(store)
-    assert {"shall we?", "let us", "unkeyed"} == {each.text for each in store.indexed_since(before)}
+    assert {"shall we?", "let us", "unkeyed"} == {each.text for each in store.index_entries_since(before)}
     assert 4 == len(removed)
     assert [5, 7] == sorted(output for _, output in usage_rows(store))
-    blocks = b"".join(store._blocks.unpacked(data) for (data,) in store._rows("SELECT data FROM blocks"))
+    blocks = b"".join(store._blocks.decompress(data) for (data,) in store._rows("SELECT data FROM blocks"))
     assert b"m4" not in blocks, "a block that others need too must not keep what is forgotten"
 
 
@@ -493,7 +493,7 @@ def test_of_two_twins_alike_the_one_that_began_first_is_shown(
         put(store, both[id_], f"/{id_}")
 
     assert [shown] == [each.id for each in store.conversations(Filter())]
-    parents = {holder.id: holder.parent for holder in store.holders().values()}
+    parents = {holder.id: holder.parent for holder in store.usage_conversations().values()}
     assert {shown: None, "ab".replace(shown, ""): the(store, shown).key} == parents
 
 
@@ -630,7 +630,7 @@ def test_any_conversation_comes_back_equal(conversation: Conversation) -> None:
 
     assert bare(conversation) == only(store)
     assert [] == list(store.problems())
-    entries = list(store.indexed_since(0))
+    entries = list(store.index_entries_since(0))
     assert store.indexable() == len(entries)
     store.close()
 

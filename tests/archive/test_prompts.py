@@ -12,7 +12,7 @@ import pytest
 
 from agent_journal import archive, journal
 from agent_journal.archive import worker
-from agent_journal.archive.candidates import Found, Result, stat_of
+from agent_journal.archive.candidates import ImportCandidate, Result, stat_of
 from agent_journal.archive.checking import problems
 from agent_journal.archive.importing import Importer
 from agent_journal.archive.store import Filter, Listed
@@ -74,12 +74,12 @@ class Home:
     def sync(self, *, is_all: bool = True) -> list[Result]:
         told: list[Result] = []
         there = [path for path in (self.session, self.list) if path.exists()]
-        found = [Found(str(path), "claude-code", "home", stat_of(str(path))) for path in there]
+        found = [ImportCandidate(str(path), "claude-code", "home", stat_of(str(path))) for path in there]
         journal.sync(self.config, lambda _: found, told.append, is_all=is_all)
         return told
 
     def forget(self, id_: str) -> None:
-        journal.forget(self.config, lambda kept: [kept.one(id_).key])
+        journal.forget(self.config, lambda kept: [kept.find_conversation(id_).key])
 
     def listed(self) -> dict[str, Listed]:
         with Journal(self.config) as kept:
@@ -149,10 +149,10 @@ def test_a_second_process_makes_no_difference(home: Home, tmp_path: Path, *, is_
     home.write_session()
     home.ask(prompt("Of no session", None, 240), prompt("Name a teapot", None, 61))
     files = [home.list, home.session] if is_first else [home.session, home.list]
-    found = [Found(str(path), "claude-code", "", stat_of(str(path))) for path in files]
+    found = [ImportCandidate(str(path), "claude-code", "", stat_of(str(path))) for path in files]
     with opened(tmp_path / "together") as kept:
         with Importer(kept, NOW, lambda _: None, lambda _: None) as importer:
-            for _, prepared in worker.prepared(found, NOW):
+            for _, prepared in worker.prepare(found, NOW):
                 assert prepared is not None
                 importer.take_prepared(prepared)
         together = everything(kept.store)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from agent_journal import journal as journals
 from agent_journal.archive import DATABASE, LOCK, Archive, open_to_read
-from agent_journal.archive.candidates import Found, stat_of
+from agent_journal.archive.candidates import ImportCandidate, stat_of
 from agent_journal.archive.lock import Lock
 from agent_journal.archive.rows import row_of
 from agent_journal.archive.sqlite import SqliteStore, connection, open_store, schema
@@ -51,7 +51,7 @@ def store() -> Iterator[SqliteStore]:
     store = store_in_memory()
     yield store
     assert [] == list(store.problems())
-    assert store.indexable() == len(list(store.indexed_since(0)))
+    assert store.indexable() == len(list(store.index_entries_since(0)))
     store.close()
 
 
@@ -62,13 +62,13 @@ def reread(
     row = store.source(path)
     assert row is not None
     with store.transaction():
-        store.begin_again(row.key)
+        store.begin_reimport(row.key)
         for each in given:
             if isinstance(each, Memory):
                 store.put_memory(each, row.key)
             else:
                 store.put(each, [row_of(entry) for entry in each.timeline], row.key)
-        return store.end_again(row.key, is_whole=is_whole)
+        return store.end_reimport(row.key, is_complete=is_whole)
 
 
 def shown(store: SqliteStore) -> dict[str, list[tuple[str, str]]]:
@@ -95,7 +95,7 @@ def test_the_same_again_writes_nothing(store: SqliteStore) -> None:
     before = store.last_key()
     change = reread(store, OLD)
 
-    assert ([], [], before) == (change.indexed, change.removed, store.last_key())
+    assert ([], [], before) == (change.index_entries, change.removed, store.last_key())
 
 
 def test_what_another_source_gave_too_stays(store: SqliteStore) -> None:
@@ -137,7 +137,7 @@ def test_a_conversation_that_keeps_its_messages_and_gets_another_id_is_found_onc
     change = reread(store, replace(OLD, id="d"))
 
     assert {"d": [("1", "one"), ("2", "two")]} == shown(store)
-    assert ["one", "two"] == [each.text for each in change.indexed]
+    assert ["one", "two"] == [each.text for each in change.index_entries]
     assert [] == list(store._rows("SELECT 1 FROM timeline WHERE copy_of IS NOT NULL"))
 
 
@@ -194,7 +194,7 @@ def test_a_copy_in_another_file_becomes_the_original(store: SqliteStore) -> None
     change = reread(store, NEW, path="/a")
 
     assert {"c": [("n1", "one"), ("n2", "two")], "fork": [("1", "one"), ("2", "two")]} == shown(store)
-    assert ["one", "two"] == [each.text for each in change.indexed]
+    assert ["one", "two"] == [each.text for each in change.index_entries]
 
 
 def test_memories_are_replaced_too(store: SqliteStore) -> None:
@@ -276,14 +276,14 @@ def test_the_index_follows(tmp_path: Path, later: Callable[[], None]) -> None:
     config = load(tmp_path / "journal", {})
 
     def sync() -> journals.Summary:
-        found = Found(str(file), "claude-code", "~/*", stat_of(str(file)))
+        found = ImportCandidate(str(file), "claude-code", "~/*", stat_of(str(file)))
         return journals.sync(config, lambda _: [found], lambda _: None)
 
     assert 0 == sync().read_again
     later()
     assert (1, 1) == (sync().read_again, sync().unchanged)
     with open_to_read(tmp_path / "journal") as archive:
-        fit = index_upkeep.fit(archive, config)
+        fit = index_upkeep.check_index(archive, config)
     assert ([], "") == (fit.problems, fit.behind)
     with journals.Journal(config) as reading:
         assert ["new-u0"] == [hit.entry.message for hit in reading.search("tide").hits]
@@ -416,8 +416,8 @@ def test_a_database_of_the_first_version_learns_whose_its_entries_are(tmp_path: 
     sql = "SELECT id, given_by FROM timeline ORDER BY id"
     assert [("1", 1), ("2", None)] == list(store._rows(sql))
     with store.transaction():
-        store.begin_again(1)
-        store.end_again(1, is_whole=True)
+        store.begin_reimport(1)
+        store.end_reimport(1, is_complete=True)
 
     assert ["shared"] == [each.id for each in everything(store)], "what may be another's stays"
     assert [] == list(store.problems())

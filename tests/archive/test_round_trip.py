@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_journal.archive import worker
-from agent_journal.archive.candidates import Found, stat_of
+from agent_journal.archive.candidates import ImportCandidate, stat_of
 from agent_journal.archive.checking import problems
 from agent_journal.archive.importing import Importer
 from agent_journal.conversion.pipeline import read_all
@@ -76,7 +76,7 @@ def test_another_process_gives_the_same(tmp_path: Path) -> None:
         scratch.mkdir()
         location = case.location(scratch)
         if location.is_file():
-            files.append(Found(str(location), stat=stat_of(str(location))))
+            files.append(ImportCandidate(str(location), stat=stat_of(str(location))))
     with journal(tmp_path / "here") as archive:
         imported(archive, *(each.path for each in files))
         expected = state(archive.store)
@@ -84,7 +84,7 @@ def test_another_process_gives_the_same(tmp_path: Path) -> None:
         journal(tmp_path / "there") as archive,
         Importer(archive, NOW, lambda _: None, lambda _: None) as importer,
     ):
-        for found, prepared in worker.prepared(files, NOW):
+        for found, prepared in worker.prepare(files, NOW):
             assert prepared is not None, found
             importer.take_prepared(prepared)
         importer.flush()

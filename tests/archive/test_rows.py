@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal.archive.bodies import entry_of
-from agent_journal.archive.rows import row_of, says_all, texts_of
+from agent_journal.archive.rows import contains_all, row_of, texts_by_field
 from agent_journal.model import Media, Message, Other, Part, Text, ToolCall, ToolResult
 
 SAID = 'first\n\tsecond "third"\r\nfourth C:\\new\\table'
@@ -36,7 +36,7 @@ def test_numbers_that_a_tool_is_given_are_told() -> None:
     message = Message(id="1", role="assistant", at="2026-10-26T08:14:00Z", parts=[call])
     row = row_of(message)
 
-    assert (row.tool, texts_of(message)) == (
+    assert (row.tool, texts_by_field(message)) == (
         "get_issue\ntides\n4711\n0.25",
         (("tool", "get_issue\ntides\n4711\n0.25"),),
     )
@@ -63,7 +63,7 @@ def test_files_say_something_beside_what_was_said() -> None:
 
     assert (row.text, row.attached, row.output) == ("see", "ferns", "moss")
     assert message == entry_of(row.body, row.text)
-    assert (("text", "see"), ("output", "moss"), ("attached", "ferns")) == texts_of(message)
+    assert (("text", "see"), ("output", "moss"), ("attached", "ferns")) == texts_by_field(message)
 
 
 def test_a_file_with_more_text_says_all_of_it() -> None:
@@ -72,7 +72,7 @@ def test_a_file_with_more_text_says_all_of_it() -> None:
         for text in ("ferns", "ferns and moss")
     )
 
-    assert (says_all(more, less), says_all(less, more)) == (True, False)
+    assert (contains_all(more, less), contains_all(less, more)) == (True, False)
 
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126) | st.sampled_from("\n\r\t\b\f")))

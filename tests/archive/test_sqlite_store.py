@@ -22,7 +22,11 @@ class TestSqliteStore(StoreSuite):
 
 def test_every_method_of_the_contract_is_tried() -> None:
     suite = inspect.getsource(store_suite)
-    methods = {name for name in vars(Store) if not name.startswith("_")} | {"place", "add_places", "ends"}
+    methods = {name for name in vars(Store) if not name.startswith("_")} | {
+        "location",
+        "add_locations",
+        "ends",
+    }
 
     assert [] == sorted(name for name in methods if f".{name}(" not in suite)
     assert methods <= set(dir(SqliteStore))

@@ -17,9 +17,9 @@ import pytest
 from agent_journal.archive import Archive, open_to_write, vault
 from agent_journal.archive.checking import problems
 from agent_journal.archive.lock import Lock
-from agent_journal.archive.manifest import KeptFile
-from agent_journal.archive.recording import Keeping, Kept, Replayed, stream_of
-from agent_journal.archive.vault import Place, Vault
+from agent_journal.archive.manifest import StoredFile
+from agent_journal.archive.recording import CaptureSession, RecordingSource, ReplayedSource, stream_of
+from agent_journal.archive.vault import BlobLocation, Vault
 from agent_journal.errors import AgentJournalError, CannotWrite, DamagedArchive, UnreadableSource
 from agent_journal.inputs.input import File, Source, Stream
 from tests.archive.journals import everything, imported, journal, state
@@ -30,13 +30,13 @@ class Catalog:
     """Where blobs lie, for as long as a test lasts."""
 
     def __init__(self) -> None:
-        self.known: dict[bytes, Place] = {}
+        self.known: dict[bytes, BlobLocation] = {}
 
-    def place(self, blob: bytes) -> Place | None:
+    def location(self, blob: bytes) -> BlobLocation | None:
         return self.known.get(blob)
 
-    def add_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
-        self.known.update(places)
+    def add_locations(self, locations: Iterable[tuple[bytes, BlobLocation]]) -> None:
+        self.known.update(locations)
 
     def ends(self) -> dict[int, int]:
         ends: dict[int, int] = {}
@@ -233,7 +233,7 @@ def test_a_full_disk_loses_nothing_that_comes_again(tmp_path: Path) -> None:
 # Files that grow
 
 
-def kept_file(archive: Archive, path: Path) -> KeptFile:
+def kept_file(archive: Archive, path: Path) -> StoredFile:
     row = archive.store.source(str(path))
     assert row is not None
     (*_, snapshot) = archive.store.snapshots(row.key)
@@ -296,13 +296,13 @@ def test_a_file_that_was_rewritten_is_stored_anew_and_the_old_one_kept(tmp_path:
 def test_a_long_file_is_several_chunks_and_streams_give_any_piece(tmp_path: Path, catalog: Catalog) -> None:
     data = noise(2 * vault.CHUNK_BYTES + 77)
     with opened(tmp_path, catalog) as kept:
-        keeping = Keeping(kept)
-        source = Kept(Bytes(data), keeping)
+        keeping = CaptureSession(kept)
+        source = RecordingSource(Bytes(data), keeping)
         with source.open() as stream:
             pieces = list(iter(lambda: stream.read(700_001), b""))
         assert data == b"".join(pieces)
         assert 3 == len(keeping.manifest.files[""].chunks)
-        with Replayed(keeping.manifest, kept, "x", "x").open() as stream:
+        with ReplayedSource(keeping.manifest, kept, "x", "x").open() as stream:
             assert data == stream.read()
 
 
@@ -332,8 +332,11 @@ def test_what_is_before_the_damage_is_kept_and_breaks_off_again(tmp_path: Path, 
             return Cut(b"good")
 
     with opened(tmp_path, catalog) as kept:
-        keeping = Keeping(kept)
-        sources: list[Source] = [Kept(Damaged(b""), keeping), Replayed(keeping.manifest, kept, "it", "it")]
+        keeping = CaptureSession(kept)
+        sources: list[Source] = [
+            RecordingSource(Damaged(b""), keeping),
+            ReplayedSource(keeping.manifest, kept, "it", "it"),
+        ]
         for source in sources:
             with source.open() as stream:
                 assert b"good" == stream.read(100)
@@ -355,9 +358,9 @@ def test_a_database_is_kept_as_its_answers(tmp_path: Path) -> None:
         db.commit()
     question = "SELECT id, text FROM t ORDER BY id"
 
-    def keep(archive: Archive) -> Keeping:
-        keeping = Keeping(archive.vault)
-        source = Kept(File(str(file)), keeping)
+    def keep(archive: Archive) -> CaptureSession:
+        keeping = CaptureSession(archive.vault)
+        source = RecordingSource(File(str(file)), keeping)
         assert source.sha256
         with sqlite_copy.opened(source) as opened:
             assert 3000 == len(list(opened.rows(question)))
@@ -374,7 +377,7 @@ def test_a_database_is_kept_as_its_answers(tmp_path: Path) -> None:
 
         assert not first.manifest.files, "the file itself is not kept"
         assert pack_bytes(archive) - size < size / 20
-        replayed = Replayed(second.manifest, archive.vault, "it", "it")
+        replayed = ReplayedSource(second.manifest, archive.vault, "it", "it")
         with sqlite_copy.opened(replayed) as opened:
             got = list(opened.rows(question))
             assert [*rows[:1500], (1500, "changed"), *rows[1501:]] == got
@@ -390,14 +393,14 @@ def test_the_longest_of_equal_questions_is_answered(tmp_path: Path) -> None:
         db.execute("CREATE TABLE t AS SELECT 1 AS a UNION SELECT 2 UNION SELECT 3")
         db.commit()
     with journal(tmp_path / "journal") as archive:
-        keeping = Keeping(archive.vault)
-        source = Kept(File(str(file)), keeping)
+        keeping = CaptureSession(archive.vault)
+        source = RecordingSource(File(str(file)), keeping)
         for most in (1, 3, 2):  # opened three times, and not always asked to the end
             with sqlite_copy.opened(source) as opened:
                 rows = opened.rows("SELECT a FROM t ORDER BY a")
                 assert most == len([next(rows) for _ in range(most)])
                 rows.close()  # type: ignore[attr-defined]
-        with sqlite_copy.opened(Replayed(keeping.manifest, archive.vault, "it", "it")) as opened:
+        with sqlite_copy.opened(ReplayedSource(keeping.manifest, archive.vault, "it", "it")) as opened:
             assert [(1,), (2,), (3,)] == list(opened.rows("SELECT a FROM t ORDER BY a"))
 
 
@@ -427,16 +430,16 @@ def test_what_lies_beside_is_answered_alike(tmp_path: Path, catalog: Catalog) ->
         ]
 
     with opened(tmp_path / "vault", catalog) as kept:
-        keeping = Keeping(kept)
+        keeping = CaptureSession(kept)
         file = home / "main.json"
         file.write_text("main")
-        first = answers(Kept(File(str(file), "main.json"), keeping))
-        second = answers(Replayed(keeping.manifest, kept, str(file), "main.json"))
+        first = answers(RecordingSource(File(str(file), "main.json"), keeping))
+        second = answers(ReplayedSource(keeping.manifest, kept, str(file), "main.json"))
 
         assert first == second
-        looked_at = {os.path.relpath(place, home) for place in keeping.beside}
+        looked_at = {os.path.relpath(place, home) for place in keeping.companion_stats}
         assert {"main.json", "unit/a.json", "missing.txt", "titles.txt", "nowhere"} <= looked_at
-        assert all(not os.path.relpath(place, home).startswith("../..") for place in keeping.beside)
+        assert all(not os.path.relpath(place, home).startswith("../..") for place in keeping.companion_stats)
 
 
 def test_names_that_are_no_text_are_no_obstacle(tmp_path: Path) -> None:

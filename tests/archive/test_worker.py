@@ -15,12 +15,12 @@ from typing import IO
 import pytest
 
 from agent_journal.archive import encoded, worker
-from agent_journal.archive.candidates import Found, Result, stat_of
+from agent_journal.archive.candidates import ImportCandidate, Result, stat_of
 from agent_journal.archive.importing import Importer
 from tests.archive.journals import NOW, everything, imported, journal
 
 
-def history(folder: Path, number: int, times: int = 1) -> Found:
+def history(folder: Path, number: int, times: int = 1) -> ImportCandidate:
     name = f"{number:08}-0000-4000-8000-000000000000"
     lines = [
         {
@@ -36,7 +36,7 @@ def history(folder: Path, number: int, times: int = 1) -> Found:
     ]
     path = folder / f"{name}.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return Found(str(path), "claude-code", "", stat_of(str(path)))
+    return ImportCandidate(str(path), "claude-code", "", stat_of(str(path)))
 
 
 def test_what_it_reads_is_what_one_process_reads(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_what_it_reads_is_what_one_process_reads(tmp_path: Path) -> None:
     with journal(tmp_path / "together") as archive:
         told: list[Result] = []
         with Importer(archive, NOW, lambda _: None, told.append) as importer:
-            for each, prepared in worker.prepared(found, NOW):
+            for each, prepared in worker.prepare(found, NOW):
                 assert prepared is not None, each
                 importer.take_prepared(prepared)
         assert everything(archive.store) == alone
@@ -66,17 +66,17 @@ def test_the_first_reads_what_the_second_died_over(tmp_path: Path, monkeypatch: 
         return process  # type: ignore[no-any-return]
 
     monkeypatch.setattr(subprocess, "Popen", doomed)
-    assert list(worker.prepared(found, NOW)) == [(each, None) for each in found]
+    assert list(worker.prepare(found, NOW)) == [(each, None) for each in found]
 
 
 def test_bytes_that_several_files_have_come_once(tmp_path: Path) -> None:
     first = history(tmp_path, 1)
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes(Path(first.path).read_bytes())
-    found = [first, Found(str(copy), first.reader, "", stat_of(str(copy)))]
+    found = [first, ImportCandidate(str(copy), first.reader, "", stat_of(str(copy)))]
     with journal(tmp_path / "journal") as archive, Importer(archive, NOW, _ignore, _ignore) as importer:
         sent = []
-        for _, prepared in worker.prepared(found, NOW):
+        for _, prepared in worker.prepare(found, NOW):
             assert prepared is not None
             sent.append(len(prepared.blobs))
             importer.take_prepared(prepared)
@@ -102,11 +102,11 @@ def test_an_answer_is_whole_although_the_process_was_stopped(tmp_path: Path) -> 
     )
     with process:
         worker._send(process.stdin, encoded.encode(request))
-        worker._end(process.stdin)
+        worker._close_quietly(process.stdin)
         _wait_until_full(process.stdout)
         process.send_signal(signal.SIGSTOP)
         process.send_signal(signal.SIGCONT)
-        answer = worker._received(process.stdout)
+        answer = worker._receive(process.stdout)
 
     assert answer is not None
     prepared = worker._ANSWER.decode(answer)

@@ -69,7 +69,7 @@ def test_what_packs_too_well_is_read_up_to_the_cap(tmp_path: Path, kind: str) ->
     (cut,) = [each for each in note.kept if "left out" in each.detail]
     assert cut.file.startswith(str(path))
     assert cut.where.startswith("line ")
-    assert "inflate more than 40 times" in cut.detail
+    assert "inflate more than 20 times" in cut.detail
     assert "storage.max_inflated_mb" in cut.detail
     assert note.damaged
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_journal.archive.syncing import located
+from agent_journal.archive.syncing import locate_candidates
 from agent_journal.config import load
 from agent_journal.notes import Notes
 from agent_journal.readers import opencode
@@ -24,7 +24,8 @@ def test_the_database_that_kilo_db_names_is_found(tmp_path: Path, *, is_absolute
     def found(environ: dict[str, str]) -> list[str]:
         config = load(tmp_path / "journal", environ)
         return [
-            each.path for each in located(config, [opencode.INFO], environ, None, projects=(), note=Notes())
+            each.path
+            for each in locate_candidates(config, [opencode.INFO], environ, None, projects=(), note=Notes())
         ]
 
     assert found(environ) == []

@@ -10,9 +10,9 @@ from random import Random
 
 from agent_journal import journal
 from agent_journal.archive import open_to_read
-from agent_journal.archive.candidates import Found, Result
+from agent_journal.archive.candidates import ImportCandidate, Result
 from agent_journal.archive.checking import Problem, problems
-from agent_journal.archive.repairing import Outcome
+from agent_journal.archive.repairing import RepairOutcome
 from agent_journal.errors import AgentJournalError
 from tests.gauntlet.corpus import Sessions, export
 from tests.gauntlet.drills import Figures, drill
@@ -29,7 +29,7 @@ def _prepared(lab: Lab) -> tuple[Truth, Path, Path]:
         sessions.grow(number, _MESSAGES)
     truth = {**sessions.truth, **export(lab.home / "export.zip", 6, _MESSAGES)}
     lab.synced()
-    journal.import_files(lab.config, [Found(str(lab.home / "export.zip"))], lambda _: None)
+    journal.import_files(lab.config, [ImportCandidate(str(lab.home / "export.zip"))], lambda _: None)
     lab.good("backup", str(lab.folder / "copy"))
     before = lab.folder / "before"
     lab.journal.rename(before)
@@ -49,12 +49,12 @@ def _harmed(path: Path, how: str, at: int) -> None:
         path.unlink()
 
 
-def _repaired(lab: Lab, backup: Path | None = None, *, gives_up: bool = False) -> Outcome:
+def _repaired(lab: Lab, backup: Path | None = None, *, gives_up: bool = False) -> RepairOutcome:
     return journal.repair(lab.config, backup, gives_up=gives_up)
 
 
 def _forgotten(lab: Lab, truth: Truth, id_: str) -> Truth:
-    journal.forget(lab.config, lambda kept: [kept.one(id_).key])
+    journal.forget(lab.config, lambda kept: [kept.find_conversation(id_).key])
     return {each: texts for each, texts in truth.items() if each != id_}
 
 
@@ -83,14 +83,14 @@ def _healed(lab: Lab, truth: Truth, way: str, copy: Path, chance: Random) -> Non
     elif way in {"full", "import"}:
         done = lab.aj("sync", "--full") if way == "full" else lab.aj("import", str(lab.projects))
         assert (0, True) == (done.code, done.is_clear), done.err
-        journal.import_files(lab.config, [Found(str(lab.home / "export.zip"))], results.append)
+        journal.import_files(lab.config, [ImportCandidate(str(lab.home / "export.zip"))], results.append)
         assert {"imported"} == {each.status for each in results}, results
     elif way == "loss":
         sources = lab.folder / "away"
         lab.home.rename(sources)
         try:
             lab.home.mkdir()
-            assert not _repaired(lab).healed
+            assert not _repaired(lab).repaired
             lost = _repaired(lab, gives_up=True).lost
             assert all(each.is_given_up for each in lost)
         finally:

@@ -23,10 +23,10 @@ import zstandard
 import agent_journal
 from agent_journal import journal, readers
 from agent_journal.archive import Archive, open_to_read
-from agent_journal.archive.candidates import Found, Result
+from agent_journal.archive.candidates import ImportCandidate, Result
 from agent_journal.archive.checking import Problem, problems
 from agent_journal.archive.store import Filter
-from agent_journal.archive.syncing import located, projects_of
+from agent_journal.archive.syncing import existing_projects, locate_candidates
 from agent_journal.config import Config, load
 from agent_journal.journal import index_upkeep
 from agent_journal.model import Message, Text
@@ -138,15 +138,15 @@ class Lab:
 
     def checked(self, *more: str) -> None:
         """What `aj check` looks at must be in order; here, because a process costs more than all it does."""
-        with open_to_read(self.journal) as archive, archive.store.one_moment():
+        with open_to_read(self.journal) as archive, archive.store.read_snapshot():
             found = [*problems(archive, deep="--deep" in more)]
-            found += [Problem(*each) for each in index_upkeep.fit(archive, self.config).problems]
+            found += [Problem(*each) for each in index_upkeep.check_index(archive, self.config).problems]
         assert not found, found[:5]
 
     def index_is_behind(self) -> bool:
         """Whether something is in the rows and not yet found."""
         with open_to_read(self.journal) as archive:
-            return bool(index_upkeep.fit(archive, self.config).behind)
+            return bool(index_upkeep.check_index(archive, self.config).behind)
 
     def synced(self) -> list[Result]:
         """The same as `aj sync`, here; what became of each file."""
@@ -154,9 +154,11 @@ class Lab:
         environ = {"HOME": str(self.home)}
         told: list[Result] = []
 
-        def found(kept: Archive) -> Iterator[Found]:
-            projects = projects_of(kept)
-            return located(self.config, infos, environ, str(self.home), projects=projects, note=Notes())
+        def found(kept: Archive) -> Iterator[ImportCandidate]:
+            projects = existing_projects(kept)
+            return locate_candidates(
+                self.config, infos, environ, str(self.home), projects=projects, note=Notes()
+            )
 
         journal.sync(self.config, found, told.append)
         return told
@@ -200,7 +202,9 @@ def _not_found_once(lab: Lab, words: Iterable[str]) -> list[str]:
         index = Index.open(lab.index, make=False)
         wrong = []
         for word in words:
-            entries = archive.store.found([hit.key for hit in index.search(parse(word), limit=10).entries])
+            entries = archive.store.entry_views(
+                [hit.key for hit in index.search(parse(word), limit=10).entries]
+            )
             if sum(word in entry.text for entry in entries.values()) != 1:
                 wrong.append(word)
         return wrong

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from agent_journal import archive, config, journal
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.archive.lock import Lock
 from agent_journal.config import Config
 from agent_journal.errors import ArchiveInUse, CannotWrite
@@ -25,7 +25,7 @@ from agent_journal.journal.embeddings import Embedder
 from agent_journal.search import folder as index_folder
 from agent_journal.search.semantic import nearest, static, vectors
 from agent_journal.search.semantic.hashed import HashModel
-from agent_journal.search.semantic.vectors import Stored
+from agent_journal.search.semantic.vectors import StoredVectors
 from tests.search import tiny_onnx
 
 MODEL = static.load()
@@ -60,7 +60,7 @@ def filled(home: Path, said: dict[str, list[str]] = SAID, **environ: str) -> Con
     path = home / "chats.jsonl"
     home.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    journal.import_files(settled, [Found(str(path))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(path))], lambda _: None)
     return settled
 
 
@@ -75,10 +75,10 @@ def kept(settled: Config) -> Iterator[archive.Archive]:
         yield kept
 
 
-def stored(settled: Config) -> Stored:
-    said = vectors.about(embeddings.folder(settled))
+def stored(settled: Config) -> StoredVectors:
+    said = vectors.read_info(embeddings.vectors_folder(settled))
     assert said is not None
-    return Stored(embeddings.folder(settled), said)
+    return StoredVectors(embeddings.vectors_folder(settled), said)
 
 
 def by_key(settled: Config) -> dict[int, list[bytes]]:
@@ -94,22 +94,24 @@ def told(settled: Config, text: str, mode: Any = "semantic") -> tuple[list[str],
     """The conversations that are found, and what is said about it."""
     with Journal(settled) as opened:
         answer = opened.search(text, 3, mode=mode)
-    return [hit.conversation.id for hit in answer.hits if hit.conversation], answer.meaning
+    return [hit.conversation.id for hit in answer.hits if hit.conversation], answer.semantic_problem
 
 
 def test_everything_gets_vectors(settled: Config, kept: archive.Archive) -> None:
     progress: list[tuple[int, int]] = []
 
-    assert Embedder(kept, settled, MODEL).run(told=lambda *how_far: progress.append(how_far))
+    assert Embedder(kept, settled, MODEL).run(on_progress=lambda *how_far: progress.append(how_far))
 
-    assert sorted(kept.store.index_keys()) == stored(settled).known().tolist()
-    state = embeddings.state(kept, settled)
+    assert sorted(kept.store.index_keys()) == stored(settled).known_keys().tolist()
+    state = embeddings.read_state(kept, settled)
     assert (9, 9, True, MODEL.name) == (state.done, state.entries, state.whole, state.model)
     assert (9, 9) == progress[-1]
-    assert [] == embeddings.fit(kept, settled)
-    before = (embeddings.folder(settled) / vectors.ABOUT).stat().st_mtime_ns
+    assert [] == embeddings.find_problems(kept, settled)
+    before = (embeddings.vectors_folder(settled) / vectors.INFO_FILE).stat().st_mtime_ns
     assert Embedder(kept, settled, MODEL).run()
-    assert before == (embeddings.folder(settled) / vectors.ABOUT).stat().st_mtime_ns, "nothing was to do"
+    assert before == (embeddings.vectors_folder(settled) / vectors.INFO_FILE).stat().st_mtime_ns, (
+        "nothing was to do"
+    )
 
 
 def test_the_newest_come_first(
@@ -128,7 +130,7 @@ def test_the_newest_come_first(
 
     made.run()
 
-    names = kept.store.found(taken)
+    names = kept.store.entry_views(taken)
     conversations = [names[key].conversation for key in taken]
     listed = kept.store.listed(conversations)
     order = dict.fromkeys(listed[key].id for key in conversations)
@@ -144,11 +146,11 @@ def test_time_that_is_over_ends_it_and_keeps_what_is_done(
 
     assert not Embedder(kept, settled, MODEL).run(seconds=3)
 
-    done = embeddings.state(kept, settled).done
+    done = embeddings.read_state(kept, settled).done
     assert 0 < done < 9
     monkeypatch.undo()
     assert Embedder(kept, settled, MODEL).run()
-    assert 9 == len(stored(settled).known())
+    assert 9 == len(stored(settled).known_keys())
 
 
 def test_whoever_interrupts_keeps_what_is_done(
@@ -161,9 +163,9 @@ def test_whoever_interrupts_keeps_what_is_done(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Embedder(kept, settled, MODEL).run(told=interrupted)
+        Embedder(kept, settled, MODEL).run(on_progress=interrupted)
 
-    assert 4 <= embeddings.state(kept, settled).done < 9
+    assert 4 <= embeddings.read_state(kept, settled).done < 9
 
 
 KILLED = """
@@ -187,7 +189,7 @@ with archive.open_to_read(settled.home) as kept:
 """
 
 
-@pytest.mark.parametrize("where", ["_extend", "say"])
+@pytest.mark.parametrize("where", ["_write_at", "write_info"])
 def test_whoever_is_killed_loses_nothing_and_doubles_nothing(tmp_path: Path, where: str) -> None:
     whole, cut = filled(tmp_path / "whole"), filled(tmp_path / "cut")
     with archive.open_to_read(whole.home) as kept:
@@ -203,7 +205,7 @@ def test_whoever_is_killed_loses_nothing_and_doubles_nothing(tmp_path: Path, whe
     assert [-signal.SIGKILL] * 2 == killed
     with archive.open_to_read(cut.home) as kept:
         assert Embedder(kept, cut, MODEL).run()
-        assert embeddings.state(kept, cut).whole
+        assert embeddings.read_state(kept, cut).whole
     # Keys were given in the same order.
     assert by_key(whole) == by_key(cut)
 
@@ -214,14 +216,14 @@ def test_what_is_forgotten_has_no_vector_in_any_file(settled: Config, kept: arch
     gone = {key for conversation, keys in kept.store.newest_first(0) for key in keys
             if kept.store.listed([conversation])[conversation].id == "soup"}  # fmt: skip
 
-    journal.forget(settled, lambda opened: [opened.one("soup").key])
+    journal.forget(settled, lambda opened: [opened.find_conversation("soup").key])
 
     assert {key: rows for key, rows in before.items() if key not in gone} == by_key(settled)
-    held = b"".join(path.read_bytes() for path in embeddings.folder(settled).iterdir())
+    held = b"".join(path.read_bytes() for path in embeddings.vectors_folder(settled).iterdir())
     assert all(row not in held for key in gone & before.keys() for row in before[key])
     assert "soup" not in told(settled, "how to cook lentils")[0]
     assert Embedder(kept, settled, MODEL).run()
-    assert embeddings.state(kept, settled).whole
+    assert embeddings.read_state(kept, settled).whole
 
 
 def test_what_is_forgotten_meanwhile_gets_no_vector(
@@ -234,38 +236,38 @@ def test_what_is_forgotten_meanwhile_gets_no_vector(
     def keep() -> None:
         if not forgotten:
             forgotten.append(True)
-            journal.forget(settled, lambda opened: [opened.one("soup").key])
+            journal.forget(settled, lambda opened: [opened.find_conversation("soup").key])
         real()
 
     monkeypatch.setattr(made, "_keep", keep)
     made.run()
 
-    assert sorted(kept.store.index_keys()) == stored(settled).known().tolist()
-    assert 6 == len(stored(settled).known())
-    assert not embeddings.state(kept, settled).whole, "something else may stand for itself now"
+    assert sorted(kept.store.index_keys()) == stored(settled).known_keys().tolist()
+    assert 6 == len(stored(settled).known_keys())
+    assert not embeddings.read_state(kept, settled).whole, "something else may stand for itself now"
     assert Embedder(kept, settled, MODEL).run()
-    assert embeddings.state(kept, settled).whole
+    assert embeddings.read_state(kept, settled).whole
 
 
 def test_vectors_that_are_removed_meanwhile_are_not_told_as_whole(
     settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Embedder(kept, settled, MODEL).run()
-    whole = stored(settled).known().tolist()
+    whole = stored(settled).known_keys().tolist()
     path = settled.home / "more.jsonl"
     path.write_text(history("moon", ["The moon is late."], 9), encoding="utf-8")
-    journal.import_files(settled, [Found(str(path))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(path))], lambda _: None)
 
     def removing(embedder: Embedder, batch: Any, make: Any = Embedder._vectors) -> Any:
-        vectors.discard(embeddings.folder(settled))
+        vectors.discard(embeddings.vectors_folder(settled))
         return make(embedder, batch)
 
     with monkeypatch.context() as patched:
         patched.setattr(Embedder, "_vectors", removing)
         Embedder(kept, settled, MODEL).run()
-    assert not embeddings.state(kept, settled).whole
+    assert not embeddings.read_state(kept, settled).whole
     assert Embedder(kept, settled, MODEL).run()
-    assert set(whole) < set(stored(settled).known().tolist())
+    assert set(whole) < set(stored(settled).known_keys().tolist())
 
 
 def test_whoever_begins_anew_leaves_another_process_alone(
@@ -273,22 +275,22 @@ def test_whoever_begins_anew_leaves_another_process_alone(
 ) -> None:
     monkeypatch.setattr(facade, "_A_SEARCH", 0.0)
     Embedder(kept, settled, MODEL).run()
-    before = stored(settled).about
-    turn = Lock(embeddings.folder(settled) / "turn")
+    before = stored(settled).info
+    turn = Lock(embeddings.vectors_folder(settled) / "turn")
     turn.acquire(0)
     with pytest.raises(ArchiveInUse):
-        journal.embed(settled, anew=True)
+        journal.embed(settled, from_scratch=True)
     turn.release()
 
-    assert before == stored(settled).about
-    assert journal.embed(settled, anew=True).whole
-    assert (before.generation + 1, before.rows) == (stored(settled).about.generation, before.rows)
+    assert before == stored(settled).info
+    assert journal.embed(settled, from_scratch=True).whole
+    assert (before.generation + 1, before.rows) == (stored(settled).info.generation, before.rows)
 
 
 def test_everything_can_be_forgotten(settled: Config, kept: archive.Archive) -> None:
     Embedder(kept, settled, MODEL).run()
 
-    journal.forget(settled, lambda opened: [opened.one(name).key for name in SAID])
+    journal.forget(settled, lambda opened: [opened.find_conversation(name).key for name in SAID])
 
     assert 0 == len(stored(settled).rows)
     assert ([], "") == told(settled, "soup")
@@ -308,12 +310,12 @@ def test_vectors_that_were_made_otherwise_are_made_anew(
     Embedder(kept, settled, MODEL).run()
     other = config.load(settled.home, environ)
 
-    assert embeddings.fresh(kept, other, MODEL) is None
-    assert embeddings.fresh(kept, settled, HashModel()) is None
+    assert embeddings.read_current(kept, other, MODEL) is None
+    assert embeddings.read_current(kept, settled, HashModel()) is None
     assert Embedder(kept, other, MODEL).run()
 
-    assert embeddings.fresh(kept, other, MODEL) is not None
-    assert embeddings.fresh(kept, settled, MODEL) is None
+    assert embeddings.read_current(kept, other, MODEL) is not None
+    assert embeddings.read_current(kept, settled, MODEL) is None
 
 
 def test_precision_changes_size_and_little_else(settled: Config, kept: archive.Archive) -> None:
@@ -332,15 +334,15 @@ def test_precision_changes_size_and_little_else(settled: Config, kept: archive.A
 
 def test_keys_that_a_power_cut_took_back_have_no_vectors(settled: Config, kept: archive.Archive) -> None:
     Embedder(kept, settled, MODEL).run()
-    place = embeddings.folder(settled)
-    said = vectors.about(place)
+    place = embeddings.vectors_folder(settled)
+    said = vectors.read_info(place)
     assert said is not None
-    vectors.say(place, said._replace(reach=kept.store.last_key() + 1))
+    vectors.write_info(place, said._replace(reach=kept.store.last_key() + 1))
 
-    assert embeddings.fresh(kept, settled, MODEL) is None
-    assert not embeddings.state(kept, settled).whole
+    assert embeddings.read_current(kept, settled, MODEL) is None
+    assert not embeddings.read_state(kept, settled).whole
     assert Embedder(kept, settled, MODEL).run()
-    assert kept.store.last_key() == stored(settled).about.reach
+    assert kept.store.last_key() == stored(settled).info.reach
 
 
 def test_what_was_replaced_does_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,8 +353,8 @@ def test_what_was_replaced_does_not_pile_up(tmp_path: Path, monkeypatch: pytest.
         with archive.open_to_read(settled.home) as kept:
             assert Embedder(kept, settled, MODEL).run()
             alive = set(kept.store.index_keys())
-            dead = set(stored(settled).known().tolist()) - alive
-            assert embeddings.state(kept, settled).whole
+            dead = set(stored(settled).known_keys().tolist()) - alive
+            assert embeddings.read_state(kept, settled).whole
     assert len(dead) <= 0.2 * len(alive)
 
 
@@ -360,8 +362,8 @@ def test_while_the_graph_is_made_others_make_vectors(
     settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_it: list[str] = []
-    monkeypatch.setattr(nearest, "MANY", 1)
-    monkeypatch.setattr(nearest, "make_graph", lambda _: at_it.append(embeddings.at_it(settled)))
+    monkeypatch.setattr(nearest, "GRAPH_MIN_VECTORS", 1)
+    monkeypatch.setattr(nearest, "build_graph", lambda _: at_it.append(embeddings.running_process(settled)))
 
     Embedder(kept, settled, MODEL).run()
 
@@ -373,27 +375,27 @@ def test_while_the_graph_is_made_others_make_vectors(
 
 def test_a_search_gives_vectors_to_what_came_last(settled: Config, kept: archive.Archive) -> None:
     assert (["bike"], "") == (told(settled, "noisy bicycle")[0][:1], told(settled, "noisy bicycle")[1])
-    assert embeddings.state(kept, settled).whole
+    assert embeddings.read_state(kept, settled).whole
 
 
 def test_a_search_says_how_many_have_vectors(
     settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Embedder(kept, settled, MODEL).run()
-    place = embeddings.folder(settled)
-    said = vectors.about(place)
+    place = embeddings.vectors_folder(settled)
+    said = vectors.read_info(place)
     assert said is not None
-    stored = vectors.Stored(place, said)
-    assert len(stored.known()) == stored.entries == 9
+    stored = vectors.StoredVectors(place, said)
+    assert len(stored.known_keys()) == stored.entries == 9
     of_first = int((stored.keys == stored.keys[0]).sum())
-    vectors.say(place, said._replace(rows=of_first, mute=0, upto=0))
-    monkeypatch.setattr("agent_journal.journal.semantic._LITTLE", 0)
+    vectors.write_info(place, said._replace(rows=of_first, mute=0, upto=0))
+    monkeypatch.setattr("agent_journal.journal.semantic._MAX_CATCH_UP_ENTRIES", 0)
 
     assert told(settled, "lentil soup", "hybrid")[1].startswith("11 % of the entries")
 
 
 def test_hybrid_answers_by_words_and_says_so(settled: Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent_journal.journal.semantic._LITTLE", 0)
+    monkeypatch.setattr("agent_journal.journal.semantic._MAX_CATCH_UP_ENTRIES", 0)
 
     names, said = told(settled, "lentil soup", "hybrid")
 
@@ -402,7 +404,7 @@ def test_hybrid_answers_by_words_and_says_so(settled: Config, monkeypatch: pytes
 
 
 def test_a_search_while_another_process_is_at_it(settled: Config) -> None:
-    turn = Lock(embeddings.folder(settled) / "turn")
+    turn = Lock(embeddings.vectors_folder(settled) / "turn")
     turn.acquire()
     try:
         names, said = told(settled, "lentil soup", "hybrid")
@@ -429,16 +431,16 @@ def test_a_search_where_nothing_can_be_written(settled: Config, monkeypatch: pyt
 
 def test_damaged_vectors_are_told_of_and_made_again(settled: Config, kept: archive.Archive) -> None:
     Embedder(kept, settled, MODEL).run()
-    at = embeddings.folder(settled) / "1.rows"
+    at = embeddings.vectors_folder(settled) / "1.rows"
     at.write_bytes(at.read_bytes()[:100])
 
     names, said = told(settled, "lentil soup", "hybrid")
     assert "soup" == names[0]
     assert "aj embed --anew" in said
-    assert embeddings.fit(kept, settled)
+    assert embeddings.find_problems(kept, settled)
 
     journal.embed(settled)
-    assert [] == embeddings.fit(kept, settled)
+    assert [] == embeddings.find_problems(kept, settled)
     assert "" == told(settled, "lentil soup")[1]
 
 
@@ -459,7 +461,7 @@ def test_search_by_meaning_can_be_switched_off(settled: Config) -> None:
 
     assert "soup" == names[0]
     assert "switched off" in said
-    assert not embeddings.folder(off).exists()
+    assert not embeddings.vectors_folder(off).exists()
     assert 0 == journal.embed(off).vectors
 
 
@@ -477,8 +479,8 @@ def test_a_model_of_ones_own_is_used_for_everything(settled: Config, tmp_path: P
     own = config.load(settled.home, {"AJ_INDEX_VECTOR_MODEL_PATH": str(tmp_path / "models")})
 
     assert "soup" == told(own, "broth")[0][0]
-    assert stored(own).about.made.model.startswith("onnx models")
-    assert 3 == stored(own).about.made.dimensions
+    assert stored(own).info.made.model.startswith("onnx models")
+    assert 3 == stored(own).info.made.dimensions
 
 
 def test_a_model_of_ones_own_may_only_reorder(settled: Config, tmp_path: Path) -> None:
@@ -488,7 +490,7 @@ def test_a_model_of_ones_own_may_only_reorder(settled: Config, tmp_path: Path) -
 
     names, said = told(own, "lentil soup", "hybrid")
 
-    assert (MODEL.name, "") == (stored(own).about.made.model, said)
+    assert (MODEL.name, "") == (stored(own).info.made.model, said)
     assert "soup" in names
 
 
@@ -515,7 +517,7 @@ def test_the_fallback_is_settled(
 
     assert "soup" == names[0]
     assert "is not installed" in said
-    found = vectors.about(embeddings.folder(other))
+    found = vectors.read_info(embeddings.vectors_folder(other))
     assert model == (found.made.model if found else None)
 
 
@@ -531,7 +533,9 @@ def run(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProc
 def test_much_is_prepared_in_the_background(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    said = [f"Message {place} about tea and the weather." for place in range(embeddings.MUCH)]
+    said = [
+        f"Message {place} about tea and the weather." for place in range(embeddings.MIN_BACKGROUND_ENTRIES)
+    ]
     path = tmp_path / "much.jsonl"
     path.write_text(history("much", said), encoding="utf-8")
 
@@ -544,8 +548,8 @@ def test_much_is_prepared_in_the_background(tmp_path: Path) -> None:
     settled = config.load(home, {})
     until = time.monotonic() + 60
     with archive.open_to_read(home) as kept:
-        while not embeddings.state(kept, settled).whole and time.monotonic() < until:
+        while not embeddings.read_state(kept, settled).whole and time.monotonic() < until:
             time.sleep(0.05)
-        assert embeddings.state(kept, settled).whole
-        Lock(embeddings.folder(settled) / "turn").acquire(30)
+        assert embeddings.read_state(kept, settled).whole
+        Lock(embeddings.vectors_folder(settled) / "turn").acquire(30)
     assert "background" not in run(home, "import", str(path)).stderr

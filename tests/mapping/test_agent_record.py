@@ -426,7 +426,7 @@ def test_what_has_no_entry_is_noted_once_with_a_count() -> None:
     )
 
     assert [] == only_entries(found)
-    assert ["2 × event snapshot", "1 × system message", "a memory is no conversation"] == found.noted(
+    assert ["2 × event snapshot", "1 × system message", "a memory, as it is no conversation"] == found.noted(
         Kind.NOT_EXPRESSED
     )
 

@@ -18,15 +18,15 @@ from agent_journal.model import Conversation, Event, Message, Reasoning, Text, T
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.aider.answers import parts
 from agent_journal.readers.aider.blocks import (
-    _KNOWN,
+    _KNOWN_LINES,
     _MARKS,
     Speaker,
-    _Strict,
-    _unmarked,
-    _unmarked_one_by_one,
+    _SpaceBasedSplitter,
+    _without_marks,
+    _without_marks_by_line,
     blocks,
 )
-from agent_journal.readers.aider.printed_lines import _USUAL, _unusual, usage
+from agent_journal.readers.aider.printed_lines import _CURRENT_TOKENS, _parse_any_tokens, parse_usage
 from tests.inline import converted
 from tests.memory_source import Bytes
 
@@ -199,7 +199,7 @@ class LineByLine:
         is_free, self.is_free, is_ended = self.is_free, False, line.endswith("  ")
         if line.startswith("####") and is_ended:
             self.last, self.is_open = "person", False
-        elif line.startswith(">") and (is_ended or line.startswith(_KNOWN)):
+        elif line.startswith(">") and (is_ended or line.startswith(_KNOWN_LINES)):
             self.last, self.is_open = "aider", not is_ended
         elif self.is_open:
             self.is_open = not is_ended
@@ -235,7 +235,7 @@ LINES = [
 def test_lines_are_told_together_as_one_by_one(lines: list[str]) -> None:
     text = "\n".join(lines)
     told = ["model"] * len(lines or [""])
-    for speaker, start, end in _Strict().stretches(text.encode(), 0):
+    for speaker, start, end in _SpaceBasedSplitter().spans(text.encode(), 0):
         first = text.count("\n", 0, start)
         told[first : first + text.count("\n", start, end) + 1] = [speaker] * (
             text.count("\n", start, end) + 1
@@ -249,7 +249,9 @@ def test_lines_are_told_together_as_one_by_one(lines: list[str]) -> None:
 def test_marks_are_taken_away_together_as_one_by_one(lines: list[str], speaker: Speaker) -> None:
     text = "\n".join(lines)
 
-    assert _unmarked_one_by_one(text, _MARKS[speaker]) == _unmarked(text.encode(), speaker, 0, len(text))
+    assert _without_marks_by_line(text, _MARKS[speaker]) == _without_marks(
+        text.encode(), speaker, 0, len(text)
+    )
 
 
 @given(
@@ -433,7 +435,7 @@ def test_the_line_of_an_odd_heading_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_tokens(line: str, expected: tuple[Any, ...]) -> None:
-    told = usage(line)
+    told = parse_usage(line)
 
     assert told is not None
     assert expected == (told.input, told.output, told.cache_read, told.cache_write, told.cost_usd)
@@ -449,8 +451,8 @@ def test_tokens_as_they_are_usually_printed(amounts: tuple[str, ...], cost: str,
     told = ", ".join(f"{amount} {name}" for name, amount in zip(names, amounts, strict=True) if amount)
     line = f"Tokens: {told}." + (f" Cost: ${cost} message, ${cost} session{end}" if cost else "")
 
-    usual = _USUAL.match(line)
-    assert usual is None or _unusual(line) == usual.groups()
+    usual = _CURRENT_TOKENS.match(line)
+    assert usual is None or _parse_any_tokens(line) == usual.groups()
 
 
 def test_tokens_stand_with_the_answer_before_them(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ GEMINI: dict[str, tuple[Raw, Part]] = {
 def test_parts_of_the_gemini_api(raw: Raw, part: Part) -> None:
     notes = Notes()
 
-    assert google_contents.said({"role": "model", "parts": [raw]}, notes, 1).parts == [part]
+    assert google_contents.parse_content({"role": "model", "parts": [raw]}, notes, 1).parts == [part]
     assert not notes.kept
 
 
@@ -80,7 +80,7 @@ CHAT: dict[str, tuple[Raw, Part]] = {
 def test_parts_of_the_chat_dialect(raw: Raw, part: Part) -> None:
     notes = Notes()
 
-    assert openai_messages.said({"role": "user", "content": [raw]}, notes, 1).parts == [part]
+    assert openai_messages.parse_message({"role": "user", "content": [raw]}, notes, 1).parts == [part]
     assert not notes.kept
 
 

@@ -75,7 +75,7 @@ ASKED = {"type": "search_result", "title": "Tides", "content": [{"type": "text",
 
 def served(content: Any) -> ToolResult:
     block = {"type": "bash_code_execution_tool_result", "tool_use_id": "s1", "content": content}
-    (result,) = anthropic_blocks.parts([block], Notes(), 1, {})
+    (result,) = anthropic_blocks.parse_blocks([block], Notes(), 1, {})
     assert isinstance(result, ToolResult)
     return result
 
@@ -104,7 +104,7 @@ def test_a_tool_of_the_service_that_fails() -> None:
     ],
 )
 def test_what_a_client_found_is_text(source: str, citation: Citation, extra: Raw) -> None:
-    (part,) = anthropic_blocks.parts([{**ASKED, "source": source}], Notes(), 1, {})
+    (part,) = anthropic_blocks.parse_blocks([{**ASKED, "source": source}], Notes(), 1, {})
 
     assert part == Text(text="noon", citations=[citation], extra={**extra, "type": "search_result"})
 
@@ -163,7 +163,7 @@ ITEMS: dict[str, tuple[Raw, list[Part]]] = {
 def test_items_of_the_service_s_tools(item: Raw, parts: list[Part]) -> None:
     notes = Notes()
 
-    assert parts == openai_items.said(item, notes, 1).parts
+    assert parts == openai_items.parse_item(item, notes, 1).parts
     assert not notes.kept
 
 
@@ -176,7 +176,7 @@ def test_tokens_of_a_compaction_are_counted() -> None:
         {"type": "advisor_message", "model": "other", "input_tokens": 900, "output_tokens": 90},
         {"type": "message", "input_tokens": 200, "output_tokens": 8},
     ]
-    usage = anthropic_blocks.usage({"input_tokens": 200, "output_tokens": 8, "iterations": rounds}, "k")
+    usage = anthropic_blocks.parse_usage({"input_tokens": 200, "output_tokens": 8, "iterations": rounds}, "k")
 
     assert usage is not None
     assert (usage.input, usage.output, usage.cache_read) == (50_200, 108, 7)
@@ -187,7 +187,7 @@ def test_only_the_rounds_of_an_answer_are_counted_however_deep_others_nest() -> 
     within: dict[str, Any] = {"type": "compaction", "input_tokens": 1}
     for _ in range(100_000):
         within = {"type": "compaction", "input_tokens": 1, "iterations": [{}, within]}
-    usage = anthropic_blocks.usage({"input_tokens": 1, "iterations": [{}, within]}, "k")
+    usage = anthropic_blocks.parse_usage({"input_tokens": 1, "iterations": [{}, within]}, "k")
     while within:  # one by one: all at once would be too deep
         within = within.get("iterations", [{}]).pop()
 

@@ -1561,7 +1561,7 @@ RECORDS = st.lists(
 def test_plain_messages_read_as_with_care(records: list[Raw], version: str) -> None:
     notes, noted = Notes(), Notes()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(openai_messages, "plainly_said", lambda _: None)
+        patch.setattr(openai_messages, "parse_plain_message", lambda _: None)
         patch.setattr(answer, "_usual", lambda _: None)
         patch.setattr(Meanings, "of_plain", lambda *_: None)
         with_care = read(records, version, notes)
@@ -1593,23 +1593,23 @@ TALKS = st.lists(
 def test_a_large_log_is_read_like_a_small_one(records: list[Raw], version: str, held: int) -> None:
     notes, noted = Notes(), Notes()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stitching, "_HELD_BYTES", held)
+        patch.setattr(stitching, "_MAX_MEMORY_BYTES", held)
         large = read(records, version, notes)
 
     assert read(records, version, noted) == large
     assert noted.kept == notes.kept
 
 
-def test_dialogues_are_put_away_and_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dialogues_are_moved_to_a_file_and_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     away: list[bool] = []
-    fetch = Dialogue.fetch
+    fetch = Dialogue.load
 
     def fetched(dialogue: Dialogue) -> bool:
         away.append(fetch(dialogue))
         return away[-1]
 
-    monkeypatch.setattr(stitching, "_HELD_BYTES", 0)
-    monkeypatch.setattr(Dialogue, "fetch", fetched)
+    monkeypatch.setattr(stitching, "_MAX_MEMORY_BYTES", 0)
+    monkeypatch.setattr(Dialogue, "load", fetched)
     talks = [[{"role": "user", "content": name}] for name in ("a", "b" * 99, "a")]
     talks[2] += [{"role": "assistant", "content": "A"}, {"role": "user", "content": "c"}]
     found = read([{"id": str(place), "request": {"messages": talk}} for place, talk in enumerate(talks)])

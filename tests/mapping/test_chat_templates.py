@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_journal.readers.dialects import chat_templates
-from agent_journal.readers.dialects.chat_templates import Growing, parsed
+from agent_journal.readers.dialects.chat_templates import TemplateParser, parse_dialogue
 
 ASKED, ANSWERED, AGAIN, SYSTEM = "Why is\nthe sky blue?", "It scatters.\n\n    more", "And red?", "Be brief."
 WHOLE = [("system", SYSTEM), ("user", ASKED), ("assistant", ANSWERED), ("user", AGAIN)]
@@ -129,7 +129,7 @@ def test_every_template_has_a_sample() -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_template_is_told_and_taken_apart(name: str) -> None:
-    found = parsed(SAMPLES[name])
+    found = parse_dialogue(SAMPLES[name])
 
     assert found is not None
     assert found.template == name
@@ -137,7 +137,7 @@ def test_a_template_is_told_and_taken_apart(name: str) -> None:
 
 
 def test_the_documented_example() -> None:
-    found = parsed(
+    found = parse_dialogue(
         "<|im_start|>user\nHow are you<|im_end|>\n<|im_start|>assistant\nI am doing well!<|im_end|>"
     )
 
@@ -169,12 +169,12 @@ def test_the_documented_example() -> None:
     ],
 )
 def test_other_texts_are_in_no_template(text: str) -> None:
-    assert parsed(text) is None
+    assert parse_dialogue(text) is None
 
 
 def test_words_for_tools_and_thoughts() -> None:
-    llama = parsed("<|start_header_id|>ipython<|end_header_id|>\n\n{}<|eot_id|>")
-    tags = parsed("<user>\nhi\n\n<thinking>\nhm\n\n<tool>\n42\n\n")
+    llama = parse_dialogue("<|start_header_id|>ipython<|end_header_id|>\n\n{}<|eot_id|>")
+    tags = parse_dialogue("<user>\nhi\n\n<thinking>\nhm\n\n<tool>\n42\n\n")
 
     assert llama is not None
     assert [tuple(turn) for turn in llama.turns] == [("tool", "ipython", "{}")]
@@ -191,8 +191,8 @@ def test_marks_without_end_do_not_take_for_ever(name: str) -> None:
     text = SAMPLES[name]
     template = next(each for each in chat_templates._TEMPLATES if each.name == name)
     for hostile in (template.sign * 100_000, "<s>" * 200_000 + template.sign, text + " " * 10**6):
-        parsed(hostile)
-    assert parsed(text * 2000) is not None
+        parse_dialogue(hostile)
+    assert parse_dialogue(text * 2000) is not None
 
 
 @given(
@@ -203,7 +203,7 @@ def test_marks_without_end_do_not_take_for_ever(name: str) -> None:
     )
 )
 def test_any_mixture_of_marks_gives_turns_that_say_something(pieces: list[str]) -> None:
-    found = parsed("".join(pieces))
+    found = parse_dialogue("".join(pieces))
 
     assert found is None or (found.turns and all(turn.text for turn in found.turns))
 
@@ -229,18 +229,18 @@ PIECES = st.sampled_from(
     st.lists(st.lists(PIECES, max_size=8), max_size=6), st.lists(st.integers(0, 3000), min_size=6, max_size=6)
 )
 def test_texts_that_grow_are_taken_apart_as_each_would_be(pieces: list[list[str]], kept: list[int]) -> None:
-    growing = Growing()
+    parser = TemplateParser()
     text = ""
     for more, length in zip(pieces, kept, strict=False):
         text = text[:length] + "".join(more)
 
-        assert growing.parsed(text) == parsed(text)
+        assert parser.parse_dialogue(text) == parse_dialogue(text)
 
 
 def test_turns_that_were_told_before_are_the_same_again() -> None:
-    growing = Growing()
-    first = growing.parsed("<user>\n" + "a" * 900 + "\n\n<assistant>\nb\n\n<user>\n" + "c" * 900)
-    again = growing.parsed(
+    parser = TemplateParser()
+    first = parser.parse_dialogue("<user>\n" + "a" * 900 + "\n\n<assistant>\nb\n\n<user>\n" + "c" * 900)
+    again = parser.parse_dialogue(
         "<user>\n" + "a" * 900 + "\n\n<assistant>\nb\n\n<user>\n" + "c" * 900 + "\n\n<tool>\nd"
     )
 

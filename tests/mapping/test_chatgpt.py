@@ -42,11 +42,11 @@ from agent_journal.model import (
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.chatgpt import export as export_files
 from agent_journal.readers.chatgpt.assets import Assets
-from agent_journal.readers.chatgpt.fastpath import SHAPE, UsualConversation, UsualNode
+from agent_journal.readers.chatgpt.fastpath import SHAPE, CommonConversation, CommonNode
 from agent_journal.readers.chatgpt.graph import in_order, parent_of
-from agent_journal.readers.chatgpt.message import Scene, read_node
-from agent_journal.readers.chatgpt.timeline import plain, usual
-from agent_journal.readers.chatgpt.values import moments, seconds
+from agent_journal.readers.chatgpt.message import ReadingState, read_node
+from agent_journal.readers.chatgpt.timeline import decoded_entry, raw_entry
+from agent_journal.readers.chatgpt.values import epoch_seconds, format_times
 from tests.cases import Case, all_cases, as_json, leaves, outcome
 from tests.inline import save_document
 
@@ -593,13 +593,13 @@ def changed(value: Any, place: tuple[str, ...], new: Any, *, gone: bool) -> None
             value[place[-1]] = new
 
 
-def decoded_as_usual(key: str, raw: Any, at: str | None, mapping: dict[str, Any]) -> Any:
+def entry_of_decoded(key: str, raw: Any, at: str | None, mapping: dict[str, Any]) -> Any:
     try:
-        whole = msgspec.convert(raw, UsualNode)
+        whole = msgspec.convert(raw, CommonNode)
     except msgspec.ValidationError:
         return None
     assert raw == whole.record()
-    return usual(key, whole, at, mapping)
+    return decoded_entry(key, whole, at, mapping)
 
 
 def test_the_fast_way_gives_what_the_careful_way_gives() -> None:
@@ -612,15 +612,15 @@ def test_the_fast_way_gives_what_the_careful_way_gives() -> None:
             changed(raw, place, copy.deepcopy(chance.choice(ODD)), gone=chance.random() < 0.2)
         mapping = {"p": None, "child": None, "k": raw}
         given = raw.get("message")
-        at = moments([seconds(given.get("create_time")) if isinstance(given, dict) else None])[0]
+        at = format_times([epoch_seconds(given.get("create_time")) if isinstance(given, dict) else None])[0]
         note = Notes()
-        scene = Scene("", mapping, Assets(), note)
+        scene = ReadingState("", mapping, Assets(), note)
         careful = read_node("k", copy.deepcopy(raw), parent_of(raw), at, scene)
         untouched = copy.deepcopy(raw)
-        faster = decoded_as_usual("k", raw, at, mapping)
+        faster = entry_of_decoded("k", raw, at, mapping)
         assert faster in (None, careful)
         decoded += faster is not None
-        fast = plain("k", raw, at, mapping)
+        fast = raw_entry("k", raw, at, mapping)
         if fast is None:
             assert untouched == raw
         else:
@@ -636,7 +636,7 @@ def test_the_fast_way_gives_what_the_careful_way_gives() -> None:
 
 
 def both_ways(path: Path, patch: pytest.MonkeyPatch) -> int:
-    """Read with and without the decoding of usual conversations; how many of them were such."""
+    """Read with and without the fast decoding; return how many conversations it decoded."""
     found: list[Any] = []
     for shape in (SHAPE, json_stream.ANY):
         patch.setattr(export_files, "SHAPE", shape)
@@ -646,7 +646,7 @@ def both_ways(path: Path, patch: pytest.MonkeyPatch) -> int:
     if path.is_dir():
         return 0
     decoded = [value for _, value in json_stream.values(File(str(path)), Notes(), SHAPE)]
-    return sum(isinstance(value, UsualConversation) for value in decoded)
+    return sum(isinstance(value, CommonConversation) for value in decoded)
 
 
 @pytest.mark.parametrize("case", [case for case in all_cases() if case.reader == "chatgpt"], ids=str)
@@ -656,7 +656,7 @@ def test_every_case_is_read_alike_both_ways(case: Case, monkeypatch: pytest.Monk
 
 def test_odd_conversations_are_read_alike_both_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(17)  # noqa: S311 (the same every time)
-    usual_ones = 0
+    common_count = 0
     for _ in range(150):
         document = []
         for _ in range(chance.randrange(1, 6)):
@@ -665,9 +665,9 @@ def test_odd_conversations_are_read_alike_both_ways(tmp_path: Path, monkeypatch:
                 changed(each, chance.choice(PLACES), copy.deepcopy(chance.choice(ODD)), gone=False)
             document.append(chat(*SMALL, mapping=mapping, current_node=chance.choice([*mapping, None, "x"])))
             changed(document[-1], chance.choice(TOPS), chance.choice(ODD), gone=chance.random() < 0.5)
-        usual_ones += both_ways(save_document(tmp_path, "conversations.json", document), monkeypatch)
+        common_count += both_ways(save_document(tmp_path, "conversations.json", document), monkeypatch)
 
-    assert usual_ones > 100
+    assert common_count > 100
 
 
 def test_plain_messages_of_every_era_take_the_fast_way() -> None:
@@ -678,7 +678,7 @@ def test_plain_messages_of_every_era_take_the_fast_way() -> None:
         "k", "assistant", "Hi.", metadata={"citations": [], "content_references": [], "model_slug": "x"}
     )
 
-    for fast in (plain, decoded_as_usual):
+    for fast in (raw_entry, entry_of_decoded):
         assert fast("k", copy.deepcopy(thin), "2026-01-01T00:00:00Z", {}) is not None
         assert fast("k", node("k", None, copy.deepcopy(busy)), "2026-01-01T00:00:00Z", {}) is not None
         assert fast("k", node("k", None, None), None, {}) == Event(id="k", name="empty-node")

@@ -661,7 +661,7 @@ def test_the_fast_way_through_a_line_makes_what_the_careful_way_makes(
 ) -> None:
     location = case.location(tmp_path)
     fast = outcome(location)
-    monkeypatch.setattr(fastpath, "GIVE_UP_AFTER", 0)
+    monkeypatch.setattr(fastpath, "MAX_CONSECUTIVE_MISSES", 0)
     careful = outcome(location)
 
     assert careful.items == fast.items
@@ -697,9 +697,9 @@ session_lines = st.fixed_dictionaries(
 def test_the_fast_way_agrees_on_any_line(records: list[dict[str, Any]]) -> None:
     data = b"\n".join(json.dumps(record).encode() for record in records)
     found = []
-    for tries in (fastpath.GIVE_UP_AFTER, 0):
+    for tries in (fastpath.MAX_CONSECUTIVE_MISSES, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(fastpath, "GIVE_UP_AFTER", tries)
+            patch.setattr(fastpath, "MAX_CONSECUTIVE_MISSES", tries)
             notes = Notes()
             found.append((list(claude_code.read(Bytes(data, "s.jsonl"), "2", notes)), notes.kept))
 

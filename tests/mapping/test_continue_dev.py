@@ -32,7 +32,7 @@ from agent_journal.notes import Kind, Notes
 from agent_journal.readers import continue_dev
 from agent_journal.readers.continue_dev.config import Models
 from agent_journal.readers.continue_dev.history import History
-from agent_journal.readers.continue_dev.session_logs import Logged
+from agent_journal.readers.continue_dev.session_logs import SessionLogs
 from tests.cases import all_cases
 from tests.inline import converted, save_document, save_lines
 
@@ -238,7 +238,7 @@ def test_times_and_ids_of_documented_messages(tmp_path: Path) -> None:
     assert (message.id, message.made_id, message.at) == ("m1", False, "2025-11-10T10:20:00Z")
 
 
-def test_documented_messages_of_one_id_are_told_apart(tmp_path: Path) -> None:
+def test_documented_messages_with_one_id_get_unique_ids(tmp_path: Path) -> None:
     said = [{"id": "m1", "role": "user", "content": word} for word in ("hi", "ho")]
     document = {"session_id": "s", "models": [{"model": "m", "provider": "p"}], "messages": said}
     conversation, notes = read(save_document(tmp_path, "a.json", document))
@@ -291,7 +291,7 @@ def test_a_session_that_only_the_index_knows(tmp_path: Path) -> None:
     (conversation,), notes = read_items(home(tmp_path))
 
     assert (conversation.id, conversation.title, conversation.timeline) == (SESSION, "Fix", [])
-    assert noted(notes, Kind.MISSING_FILE) == [f"{SESSION}.json, a session that the index lists"]
+    assert noted(notes, Kind.MISSING_FILE) == [f"{SESSION}.json, a session in the index"]
 
 
 def test_a_session_that_the_index_does_not_know(tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_a_damaged_index_costs_no_session(tmp_path: Path) -> None:
     assert read(folder / "sessions")[0].id == SESSION
 
 
-def test_the_time_of_the_file_where_nothing_tells_one(tmp_path: Path) -> None:
+def test_the_file_time_is_used_without_another_time(tmp_path: Path) -> None:
     path = save_document(tmp_path, f"{SESSION}.json", session(item("user", "hi")))
     os.utime(path, (1762770000, 1762770000))
     conversation, notes = read(path)
@@ -336,7 +336,7 @@ def test_the_folder_is_a_path_or_an_address(
     assert conversation.extra.get("workspaceDirectory") == kept
 
 
-def test_a_call_its_state_and_its_result_are_told_once(tmp_path: Path) -> None:
+def test_a_call_its_state_and_its_result_occur_once(tmp_path: Path) -> None:
     state = {
         "toolCallId": "t1",
         "toolCall": CALL,
@@ -398,7 +398,7 @@ def test_a_canceled_call_without_output_failed(tmp_path: Path) -> None:
     assert results == [ToolResult(call_id="t1", name="read_file", is_error=True)]
 
 
-def test_an_output_that_differs_from_the_message_is_kept(tmp_path: Path) -> None:
+def test_an_output_that_differs_from_the_message_is_preserved(tmp_path: Path) -> None:
     state = {"toolCallId": "t1", "toolCall": CALL, "status": "done", "output": [{"content": "whole"}]}
     conversation, _ = of(
         tmp_path,
@@ -595,7 +595,7 @@ def test_a_sum_that_does_not_fit_the_answers_is_noted(tmp_path: Path) -> None:
     conversation, notes = of(tmp_path, item("assistant", "a", {"usage": own}), usage=whole)
 
     assert [usage.output for usage in tree.usages(conversation.timeline)] == [5]
-    assert noted(notes, Kind.PARTIAL_USAGE) == ["the session counts 20 tokens of answers, its messages 5"]
+    assert noted(notes, Kind.PARTIAL_USAGE) == ["the session counts 20 output tokens, its messages 5"]
 
 
 def test_the_only_answer_costs_what_the_session_does(tmp_path: Path) -> None:
@@ -652,7 +652,7 @@ def test_logs_tell_when_answers_came_and_keep_those_that_were_replaced(tmp_path:
         assert (left.at, left.data["completion"]) == ("2025-11-10T10:20:01Z", "first try")
 
 
-def test_logs_without_text_are_told_by_their_place(tmp_path: Path) -> None:
+def test_logs_without_text_match_by_position(tmp_path: Path) -> None:
     log = [event("chatInteraction", f"2025-11-10T10:20:0{second}Z") for second in (1, 2)]
     conversation, _ = read(home(tmp_path, asked_and_answered(("p", "a"), ("q", "b")), chatInteraction=log))
 
@@ -669,7 +669,7 @@ def test_feedback(tmp_path: Path) -> None:
     assert opinion.at == "2025-11-10T10:20:03.000Z"
 
 
-def test_the_use_of_a_tool_tells_when_its_result_came(tmp_path: Path) -> None:
+def test_a_tool_use_event_has_the_time_of_its_result(tmp_path: Path) -> None:
     used = event("toolUsage", toolCallId="t1", functionName="read_file", accepted=True, succeeded=True)
     state = {"toolCallId": "t1", "toolCall": CALL, "status": "done"}
     document = session(
@@ -681,7 +681,7 @@ def test_the_use_of_a_tool_tells_when_its_result_came(tmp_path: Path) -> None:
     assert [message.at for message in messages(conversation)] == [None, "2025-11-10T10:20:03.000Z"]
 
 
-def test_a_deleted_session_is_told_by_its_log(tmp_path: Path) -> None:
+def test_a_deleted_session_is_read_from_its_log(tmp_path: Path) -> None:
     asked = "<system>\nBe brief.\n\n<user>\nName a fruit.\n\n"
     log = [
         event("chatInteraction", prompt=asked, completion="<assistant>\nAp\n\n<assistant>\nple.\n\n"),
@@ -710,7 +710,7 @@ def test_a_deleted_session_is_told_by_its_log(tmp_path: Path) -> None:
     assert len(path) == 4
 
 
-def test_a_session_with_a_file_is_not_told_by_its_log_again(tmp_path: Path) -> None:
+def test_a_session_with_a_file_is_not_read_from_its_log(tmp_path: Path) -> None:
     log = [event("chatInteraction", prompt="p", completion="a")]
     folder = home(tmp_path, asked_and_answered(("p", "a")), chatInteraction=log)
 
@@ -794,7 +794,7 @@ def test_a_file_of_nothing_is_refused(tmp_path: Path) -> None:
     notes = Notes()
 
     assert list(read_all([str(path)], notes, "continue@session")) == []
-    assert noted(notes, Kind.UNREADABLE_FILE) == ["nothing in it is of a session"]
+    assert noted(notes, Kind.UNREADABLE_FILE) == ["it contains nothing of a session"]
     with pytest.raises(AgentJournalError):
         list(read_all([str(path)], notes))
 
@@ -850,22 +850,22 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def _both_ways(items: list[Any]) -> None:
     told: list[Any] = []
-    for is_silent in (True, False):
+    for is_empty in (True, False):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Logged, "is_silent", is_silent)
+            patch.setattr(SessionLogs, "is_empty", is_empty)
             notes, mine = Notes(), json.loads(json.dumps(items))
-            history = History("s", mine, Models([]), Logged(None, "s", mine), notes)
+            history = History("s", mine, Models([]), SessionLogs(None, "s", mine), notes)
             told.append((history.timeline, history.tools.offered, notes.kept))
     assert told[0] == told[1]
 
 
-def test_usual_items_are_told_as_with_care() -> None:
+def test_both_paths_read_equal_items() -> None:
     _both_ways(_usual_items())
     _both_ways([*_usual_items(), *_usual_items()])
 
 
 @pytest.mark.parametrize("place", range(len([*_places(_usual_items())])))
-def test_items_that_are_odd_in_one_place_are_told_as_with_care(place: int) -> None:
+def test_both_paths_read_equal_unusual_items(place: int) -> None:
     for odd in ODDITIES:
         items = _usual_items()
         holder, name = [*_places(items)][place]

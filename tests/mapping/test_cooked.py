@@ -35,7 +35,7 @@ from agent_journal.notes import Notes
 from agent_journal.readers import api_trace
 from agent_journal.writers import Run, cooked
 from agent_journal.writers.cooked import parents as search
-from agent_journal.writers.cooked.parents import Exchange, parents_of
+from agent_journal.writers.cooked.parents import RequestNode, parents_of
 from tests.memory_source import Bytes
 
 Raw = dict[str, Any]
@@ -299,9 +299,7 @@ def test_of_the_tools_of_openai_only_functions_count() -> None:
     document = json.loads(written([*api_trace.read(source, "auto", Notes())], notes))
 
     assert [] == document["tools"] == document["requests"][0]["tools"]
-    assert ["api-trace:r: not-expressed: tools that are no functions: 1"] == [
-        str(note) for note in notes.kept
-    ]
+    assert ["api-trace:r: not-expressed: tools other than functions: 1"] == [str(note) for note in notes.kept]
 
 
 @pytest.mark.parametrize(
@@ -718,7 +716,7 @@ def test_a_dialect_can_be_asked_for_and_any_source_can_be_cooked(tmp_path: Path)
 # Parents.
 
 
-def by_definition(exchanges: Sequence[Exchange]) -> Iterator[int | None]:
+def by_definition(exchanges: Sequence[RequestNode]) -> Iterator[int | None]:
     """The best score wins, from the newest to the oldest, if it is good enough."""
     for place, current in enumerate(exchanges):
         best, found = float("-inf"), None
@@ -745,17 +743,17 @@ def levenshtein(one: list[int], other: list[int]) -> int:
 
 
 @st.composite
-def traffic(draw: st.DrawFn) -> list[Exchange]:
+def traffic(draw: st.DrawFn) -> list[RequestNode]:
     """Requests of few different messages, many of which go on from an earlier one."""
     number = st.integers(0, draw(st.sampled_from([1, 3, 30])))
-    exchanges: list[Exchange] = []
+    exchanges: list[RequestNode] = []
     for _ in range(draw(st.integers(1, 12))):
         request = draw(st.lists(number, max_size=6))
         if len(exchanges) > 0 and draw(st.booleans()):
             before = draw(st.sampled_from(exchanges))
             request = [*before.request, *before.response, *request][draw(st.integers(0, 2)) :]
         exchanges.append(
-            Exchange(
+            RequestNode(
                 draw(st.sampled_from("ab")),
                 request,
                 draw(st.lists(number, max_size=2)),
@@ -767,13 +765,13 @@ def traffic(draw: st.DrawFn) -> list[Exchange]:
 
 @given(traffic(), st.sampled_from([0, 1, 3, 32]), st.booleans())
 @settings(max_examples=300, deadline=None)
-def test_parents_are_those_of_the_definition(exchanges: list[Exchange], few: int, as_text: bool) -> None:
-    usual = search._FEW
-    search._FEW = few
+def test_parents_are_those_of_the_definition(exchanges: list[RequestNode], few: int, as_text: bool) -> None:
+    usual = search._MAX_LISTED_MEMBERS
+    search._MAX_LISTED_MEMBERS = few
     try:
-        found = [*parents_of(exchanges, 31 if as_text else search._CHARACTERS + 1)]
+        found = [*parents_of(exchanges, 31 if as_text else search._MAX_CODE_POINTS + 1)]
     finally:
-        search._FEW = usual
+        search._MAX_LISTED_MEMBERS = usual
 
     assert [*by_definition(exchanges)] == found
 
@@ -784,46 +782,46 @@ NO_TOOLS: frozenset[int] = frozenset()
 @pytest.mark.parametrize(
     ("earlier", "current", "expected"),
     [
-        pytest.param([], Exchange("m", [1], [], NO_TOOLS), None, id="the first"),
+        pytest.param([], RequestNode("m", [1], [], NO_TOOLS), None, id="the first"),
         pytest.param(
-            [Exchange("m", [1], [2], NO_TOOLS), Exchange("n", [1], [2], NO_TOOLS)],
-            Exchange("m", [1, 2, 3], [], NO_TOOLS),
+            [RequestNode("m", [1], [2], NO_TOOLS), RequestNode("n", [1], [2], NO_TOOLS)],
+            RequestNode("m", [1, 2, 3], [], NO_TOOLS),
             0,
             id="of the same model only",
         ),
         pytest.param(
-            [Exchange("m", [1], [2], NO_TOOLS), Exchange("m", [1], [2], NO_TOOLS)],
-            Exchange("m", [1, 2, 3], [], NO_TOOLS),
+            [RequestNode("m", [1], [2], NO_TOOLS), RequestNode("m", [1], [2], NO_TOOLS)],
+            RequestNode("m", [1, 2, 3], [], NO_TOOLS),
             1,
             id="the latest of equals",
         ),
         pytest.param(
-            [Exchange("m", [1], [2], NO_TOOLS)],
-            Exchange("m", [1, 2, 3, 4], [], NO_TOOLS),
+            [RequestNode("m", [1], [2], NO_TOOLS)],
+            RequestNode("m", [1, 2, 3, 4], [], NO_TOOLS),
             0,
             id="just close enough",
         ),
         pytest.param(
-            [Exchange("m", [1], [2], NO_TOOLS)],
-            Exchange("m", [1, 2, 3, 4, 5], [], NO_TOOLS),
+            [RequestNode("m", [1], [2], NO_TOOLS)],
+            RequestNode("m", [1, 2, 3, 4, 5], [], NO_TOOLS),
             None,
             id="too far",
         ),
         pytest.param(
-            [Exchange("m", [1], [2], NO_TOOLS)],
-            Exchange("m", [1, 2, 3, 4], [], frozenset({1})),
+            [RequestNode("m", [1], [2], NO_TOOLS)],
+            RequestNode("m", [1, 2, 3, 4], [], frozenset({1})),
             None,
             id="too far with another tool",
         ),
         pytest.param(
-            [Exchange("m", [1], [2], NO_TOOLS), Exchange("m", [1], [9], frozenset({1}))],
-            Exchange("m", [1, 2, 3], [], frozenset({1})),
+            [RequestNode("m", [1], [2], NO_TOOLS), RequestNode("m", [1], [9], frozenset({1}))],
+            RequestNode("m", [1, 2, 3], [], frozenset({1})),
             0,
             id="an edit costs more than a tool",
         ),
     ],
 )
-def test_parents(earlier: list[Exchange], current: Exchange, expected: int | None) -> None:
+def test_parents(earlier: list[RequestNode], current: RequestNode, expected: int | None) -> None:
     assert expected == [*parents_of([*earlier, current], 10)][-1]
 
 
@@ -1058,9 +1056,9 @@ def test_what_cannot_be_said_is_noted_once_with_a_count() -> None:
     written([talk, Memory(id="m", source="s", kind="identity", text="x")], notes)
 
     assert [
-        "s:c: not-expressed: media: 2",
-        "s:c: not-expressed: encrypted thoughts: 1",
-        "s:m: not-expressed: a memory is no conversation",
+        "s:c: not-expressed: media parts: 2",
+        "s:c: not-expressed: encrypted reasoning parts: 1",
+        "s:m: not-expressed: a memory, as it is no conversation",
     ] == [str(note) for note in notes.kept]
 
 
@@ -1080,7 +1078,7 @@ def test_what_cannot_be_said_is_noted_once_with_a_count() -> None:
         (
             {"system": [], "messages": [user("Hi")]},
             [{"type": "redacted_thinking", "data": "?"}, {"type": "text", "text": "x"}],
-            ["not-expressed: blocks of responses without a role: 1"],
+            ["not-expressed: response blocks without a role: 1"],
         ),
     ],
 )

@@ -33,7 +33,7 @@ from agent_journal.model import (
 )
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.cursor import agent_messages, blobs
-from agent_journal.readers.cursor.query import asked, asked_at
+from agent_journal.readers.cursor.query import prompt_time, unwrap_prompt
 from agent_journal.readers.cursor.values import path_of
 from tests.inline import converted
 
@@ -106,7 +106,7 @@ def noted(notes: Notes, kind: Kind) -> list[str]:
         (["session", "message"], {}, None),
     ],
 )
-def test_state_is_told_by_its_tables_and_keys(
+def test_state_is_detected_by_its_tables_and_keys(
     tmp_path: Path, tables: list[str], rows: dict[str, Any], version: str | None
 ) -> None:
     path = database(tmp_path / "state.vscdb", *tables, **({"ItemTable": rows} if rows else {}))
@@ -135,7 +135,7 @@ def store(path: Path, head: Any, **stored: bytes) -> Path:
         (7, None),
     ],
 )
-def test_a_store_is_told_by_its_head(tmp_path: Path, head: Any, version: str | None) -> None:
+def test_a_store_is_detected_by_its_metadata(tmp_path: Path, head: Any, version: str | None) -> None:
     assert READER.sniff(Peek(File(str(store(tmp_path / "store.db", head))))) == version
 
 
@@ -155,7 +155,7 @@ def test_a_store_is_told_by_its_head(tmp_path: Path, head: Any, version: str | N
         ("a letter to a friend\n", None),
     ],
 )
-def test_transcripts_are_told_by_their_lines(tmp_path: Path, text: str, version: str | None) -> None:
+def test_transcripts_are_detected_by_their_lines(tmp_path: Path, text: str, version: str | None) -> None:
     path = tmp_path / "log"
     path.write_text(text)
 
@@ -177,7 +177,7 @@ def test_transcripts_are_told_by_their_lines(tmp_path: Path, text: str, version:
         ("/home/ana/project/workspace.json", False),
     ],
 )
-def test_files_beside_the_stores_are_no_units(path: str, is_companion: bool) -> None:
+def test_companions_of_stores_are_not_units(path: str, is_companion: bool) -> None:
     assert any(fnmatch(path, pattern) for pattern in READER.INFO.companions) is is_companion
 
 
@@ -361,7 +361,7 @@ def test_what_was_not_counted_is_noted_once(tmp_path: Path) -> None:
     rows = chat(counted, {"type": 2, "text": "y"}) | chat(counted, {"type": 2, "text": "z"}, chat_id=OTHER)
     _, notes = read(database(tmp_path / "state.vscdb", cursorDiskKV=rows))
 
-    assert noted(notes, Kind.PARTIAL_USAGE) == ["answers whose tokens were not counted: 2"]
+    assert noted(notes, Kind.PARTIAL_USAGE) == ["answers without token counts: 2"]
 
 
 def test_the_model_of_an_answer_is_its_own_or_that_of_the_question(tmp_path: Path) -> None:
@@ -399,7 +399,7 @@ def test_what_is_sent_along(tmp_path: Path) -> None:
     assert (inline.kind, inline.data) == ("image", "aW1n")
 
 
-def test_code_is_told_once(tmp_path: Path) -> None:
+def test_code_occurs_once(tmp_path: Path) -> None:
     block = {"content": "say('hi')", "languageId": "python"}
     written = {"name": "edit_file_v2", "params": json.dumps({"streamingContent": "say('hi')\n"})}
     got = read_chat(
@@ -436,7 +436,7 @@ def test_a_block_without_code_is_none(tmp_path: Path) -> None:
     assert second.extra["codeBlocks"] == [mark]
 
 
-def test_order_places_and_bubbles_asked_for_anew(tmp_path: Path) -> None:
+def test_order_workspaces_and_retried_bubbles(tmp_path: Path) -> None:
     rows = chat({"type": 2, "text": "second", "bubbleId": "a"}, {"type": 2, "text": "", "bubbleId": "empty"})
     rows[f"composerData:{CHAT}"]["fullConversationHeadersOnly"].insert(0, {"bubbleId": "z", "type": 1})
     rows[f"bubbleId:{CHAT}:z"] = {"type": 1, "text": "first"}
@@ -622,7 +622,7 @@ def test_blobs_that_name_each_other_end() -> None:
     "data", [b"", b"\xff" * 50, b"\x0a\x20short", b"\x0b\x0c", b"\x08", b"\x0a\xff\xff\xff\xff\xff"]
 )
 def test_bytes_that_are_no_protobuf(data: bytes) -> None:
-    assert [payload for _, payload in blobs.fields_of(data) if len(payload) == 32] == []
+    assert [payload for _, payload in blobs.decode_fields(data) if len(payload) == 32] == []
 
 
 def test_a_message_that_is_not_there_is_noted(tmp_path: Path) -> None:
@@ -634,10 +634,10 @@ def test_a_message_that_is_not_there_is_noted(tmp_path: Path) -> None:
 
     assert (got.id, got.started_at) == (CHAT, "2026-06-21T00:00:00.000Z")
     assert [message.parts for message in messages(got)] == [[Text(text="hi")]]
-    assert noted(notes, Kind.MISSING_FILE) == ["a message that the chat names"]
+    assert noted(notes, Kind.MISSING_FILE) == ["a message of the chat"]
 
 
-def test_the_same_words_said_again_and_again_take_no_longer(tmp_path: Path) -> None:
+def test_repeated_equal_messages_are_not_slow(tmp_path: Path) -> None:
     said = b'{"role":"user","content":"Go on."}'
     root = reference(1, named(said)) * 4000
     head = json.dumps({"agentId": CHAT, "latestRootBlobId": named(root)})
@@ -716,15 +716,15 @@ def transcript(home: Path, name: str = f"{CHAT}/{CHAT}.jsonl", text: str = LINE)
     ],
 )
 def test_when_prompts_were_typed(sent: str, typed: str, at: str | None) -> None:
-    told = asked(sent)
+    told = unwrap_prompt(sent)
 
-    assert (told.text, asked_at([told])) == (typed, at)
+    assert (told.text, prompt_time([told])) == (typed, at)
 
 
 def test_long_prompts_are_looked_at_once() -> None:
     for text in ("<image_files>" * 200_000, "<timestamp>" * 200_000 + "<user_query>", STAMPED[:-5] * 50_000):
         began = time.perf_counter()
-        asked_at([asked(text)])
+        prompt_time([unwrap_prompt(text)])
         assert time.perf_counter() - began < 1
 
 

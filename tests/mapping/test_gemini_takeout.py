@@ -20,12 +20,12 @@ from agent_journal.detection.peek import Peek
 from agent_journal.inputs.input import HEAD_BYTES
 from agent_journal.model import Conversation, Event, Media, Message, Reasoning, Text, tree
 from agent_journal.notes import Kind, Notes
-from agent_journal.readers.gemini_takeout import dates, fastpath, log, markup, words
-from agent_journal.readers.gemini_takeout.attachments import Files
-from agent_journal.readers.gemini_takeout.fastpath import SHAPE, UsualRecord, as_record
-from agent_journal.readers.gemini_takeout.markup import carefully, readable
-from agent_journal.readers.gemini_takeout.records import entries, moment_of
-from agent_journal.readers.gemini_takeout.tags import plain, unescaped
+from agent_journal.readers.gemini_takeout import dates, fastpath, log, markup, titles
+from agent_journal.readers.gemini_takeout.attachments import ExportFiles
+from agent_journal.readers.gemini_takeout.fastpath import SHAPE, CommonRecord, as_record
+from agent_journal.readers.gemini_takeout.markup import to_markdown, to_markdown_tag_by_tag
+from agent_journal.readers.gemini_takeout.records import entries, time_of
+from agent_journal.readers.gemini_takeout.tags import plain_text, unescape_all
 from tests.inline import save_document
 from tests.memory_source import Bytes
 
@@ -203,7 +203,7 @@ def test_the_variant_is_told_for_each_entry(tmp_path: Path) -> None:
     assert ["Hello?", "Hi.", "B", "C", "D", "Yes."] == [text for _, text in said(conversation)]
 
 
-def test_an_empty_export_is_told(tmp_path: Path) -> None:
+def test_an_empty_export_is_noted(tmp_path: Path) -> None:
     folder = tmp_path / "Gemini Apps"
     folder.mkdir()
     (folder / "MyActivity.json").write_text("[]", encoding="utf-8")
@@ -316,7 +316,7 @@ def test_a_folder_of_downloads_is_not_claimed_for_the_log_in_it(tmp_path: Path) 
 def test_verbs_are_cut_in_the_language_of_the_product(
     title: str, product: str, verb: str, prompt: str | None
 ) -> None:
-    assert (verb, prompt) == words.taken_apart(title, words.language_of(product), has_answer=False)
+    assert (verb, prompt) == titles.split_title(title, titles.language_of(product), has_answer=False)
 
 
 def test_a_title_without_a_known_verb_is_a_prompt_if_it_was_answered(tmp_path: Path) -> None:
@@ -441,15 +441,15 @@ RECORDS = st.fixed_dictionaries(
 
 
 @given(RECORDS)
-def test_usual_records_are_read_as_with_care(raw: dict[str, Any]) -> None:
+def test_the_fast_path_reads_what_the_slow_path_reads(raw: dict[str, Any]) -> None:
     record = SHAPE.one(json.dumps(raw).encode())
     notes = Notes()
-    told = fastpath.entries(record, Files(), Notes(), "")
-    with_care = [*entries(Fields(as_record(record), notes, ""), moment_of(record.time), Files())]
+    fast = fastpath.entries(record, ExportFiles(), Notes(), "")
+    slow = [*entries(Fields(as_record(record), notes, ""), time_of(record.time), ExportFiles())]
 
     assert json.loads(json.dumps(raw)) == as_record(record)
-    assert told is None or [*told] == with_care
-    assert told is None or not notes.kept
+    assert fast is None or [*fast] == slow
+    assert fast is None or not notes.kept
 
 
 @pytest.mark.parametrize(
@@ -464,9 +464,9 @@ def test_usual_records_are_read_as_with_care(raw: dict[str, Any]) -> None:
 def test_what_logs_have_is_usual(raw: dict[str, Any]) -> None:
     record = SHAPE.one(json.dumps(raw).encode())
 
-    assert isinstance(record, UsualRecord)
+    assert isinstance(record, CommonRecord)
     assert raw == as_record(record)
-    assert fastpath.entries(record, Files(), Notes(), "") is not None
+    assert fastpath.entries(record, ExportFiles(), Notes(), "") is not None
 
 
 @pytest.mark.parametrize(
@@ -481,15 +481,15 @@ def test_what_logs_have_beside_is_decoded_as_what_is_usual(raw: dict[str, Any]) 
     record = SHAPE.one(json.dumps(raw).encode())
 
     assert raw == as_record(record)
-    assert fastpath.entries(record, Files(), Notes(), "") is None
+    assert fastpath.entries(record, ExportFiles(), Notes(), "") is None
 
 
 def test_the_same_activity_is_known_though_it_is_decoded_otherwise() -> None:
     notes, raw = Notes(), prompted("Prompted X")
     records = [("[0]", SHAPE.one(json.dumps(raw).encode())), ("[1]", raw)]
-    (session,) = log._Log(records, notes).sessions()
+    (session,) = log._ActivityLog(records, notes).sessions()
 
-    assert ["[0]"] == [kept.where for kept in session]
+    assert ["[0]"] == [timed.location for timed in session]
     assert 1 == notes.counts[Kind.REPEATED_RECORD]
 
 
@@ -525,7 +525,7 @@ def test_many_records_of_one_moment_take_no_longer(tmp_path: Path) -> None:
     ],
 )
 def test_times_of_pages_in_several_languages(text: str, expected: str) -> None:
-    written = dates.understood(text)
+    written = dates.parse_time(text)
 
     assert written is not None
     assert (expected, None) == written
@@ -535,7 +535,7 @@ def test_times_of_pages_in_several_languages(text: str, expected: str) -> None:
     "text", ["", "10:11:12", "2026", "Meet me at 10:11:12 in 2026", "99.99.2026, 10:11:12 UTC"]
 )
 def test_what_is_no_time(text: str) -> None:
-    assert dates.understood(text) is None
+    assert dates.parse_time(text) is None
 
 
 # HTML as text.
@@ -570,7 +570,7 @@ def test_what_is_no_time(text: str) -> None:
     ],
 )
 def test_html_becomes_markdown(html: str, text: str) -> None:
-    assert text == readable(html).text
+    assert text == to_markdown(html).text
 
 
 TAGS = "p /p ul /ul ol /ol li /li pre /pre a /a table tr td /td blockquote /blockquote br b /b img"
@@ -580,7 +580,7 @@ PIECES = ["a", "b", "&lt;", "<", ">", *(f"<{tag}>" for tag in TAGS.split())]
 @given(st.lists(st.sampled_from(PIECES)))
 def test_no_word_of_any_html_is_lost(pieces: list[str]) -> None:
     words_in = [piece for piece in pieces if piece in {"a", "b"}]
-    text = readable(" ".join(pieces)).text
+    text = to_markdown(" ".join(pieces)).text
 
     assert words_in == [c for c in text if c in "ab"]
 
@@ -645,15 +645,15 @@ HTML = [
 def test_what_is_looked_up_means_what_is_understood(pieces: list[str]) -> None:
     html = "".join(pieces)
 
-    assert carefully(html) == readable(html)
+    assert to_markdown_tag_by_tag(html) == to_markdown(html)
 
 
 def test_what_answers_have_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(markup, "carefully")
+    monkeypatch.delattr(markup, "to_markdown_tag_by_tag")
     said = f"<p>b &amp; <em>c</em></p>{LISTS}{CODE_IN_A_LIST}<p>{LINKS[0]}</p>"
-    usual = f"<h2>a</h2>{said}{CODE}{ROWS}{ALIGNED}<hr>\n<p>{PICTURES[0]}d</p>"
+    common = f"<h2>a</h2>{said}{CODE}{ROWS}{ALIGNED}<hr>\n<p>{PICTURES[0]}d</p>"
 
-    text, images = readable(usual)
+    text, images = to_markdown(common)
 
     assert text.endswith("![](c.png)d")
     assert ["c.png"] == [image.ref for image in images]
@@ -665,7 +665,7 @@ def test_what_answers_have_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None
 )
 def test_much_that_is_opened_and_never_closed_takes_no_longer(opened: str) -> None:
     started = process_time()
-    readable(opened * 300_000)
+    to_markdown(opened * 300_000)
 
     assert process_time() - started < 5
 
@@ -676,12 +676,12 @@ def test_much_that_is_opened_and_never_closed_takes_no_longer(opened: str) -> No
     )
 )
 def test_references_are_those_of_html(pieces: list[str]) -> None:
-    assert unescape("".join(pieces)) == unescaped("".join(pieces))
+    assert unescape("".join(pieces)) == unescape_all("".join(pieces))
 
 
 @given(st.text())
 def test_any_text_is_read_without_an_exception(text: str) -> None:
-    readable(text)
-    plain(text)
-    dates.understood(text)
-    words.taken_apart(text, words.language_of(text), has_answer=True)
+    to_markdown(text)
+    plain_text(text)
+    dates.parse_time(text)
+    titles.split_title(text, titles.language_of(text), has_answer=True)

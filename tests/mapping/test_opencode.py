@@ -148,7 +148,7 @@ def newer(tmp_path: Path, kind: str, **data: Any) -> Message | Event:
     return entry
 
 
-def test_a_session_tells_id_title_folder_version_and_times(tmp_path: Path) -> None:
+def test_a_session_has_id_title_folder_version_and_times(tmp_path: Path) -> None:
     read = exported(tmp_path, (user(), []))
 
     assert (read.id, read.source, read.title) == (SESSION, "opencode", "Tea")
@@ -168,7 +168,7 @@ def test_an_archived_session_is_one(tmp_path: Path) -> None:
     assert exported(tmp_path, (user(), []), time={"created": NOW, "archived": NOW}).archived is True
 
 
-def test_a_message_tells_who_when_and_which_model(tmp_path: Path) -> None:
+def test_a_message_has_role_time_and_model(tmp_path: Path) -> None:
     read = exported(tmp_path, (user(model={"modelID": "x"}), []), (answer(finish="stop"), []))
     asked, answered = tree.messages(read)
 
@@ -260,7 +260,7 @@ def test_what_happened_is_an_event(tmp_path: Path, kind: str) -> None:
     assert isinstance(second, Message)
 
 
-def test_events_stand_before_and_behind_what_was_said(tmp_path: Path) -> None:
+def test_events_come_before_and_after_content(tmp_path: Path) -> None:
     found = entries_of(
         tmp_path, part("step-start"), part("text", text="Hi."), part("step-finish", identity="prt_2")
     )
@@ -312,7 +312,7 @@ def test_attachments_of_a_result_are_part_of_it(tmp_path: Path) -> None:
         {"type": "provider", "message": "Overloaded"},
     ],
 )
-def test_why_an_answer_failed_is_told(tmp_path: Path, error: dict[str, Any]) -> None:
+def test_the_error_of_a_failed_answer_is_read(tmp_path: Path, error: dict[str, Any]) -> None:
     item = exported(tmp_path, (user(), []), (answer(error=error), []))
     said = item.timeline[-1]
 
@@ -320,7 +320,7 @@ def test_why_an_answer_failed_is_told(tmp_path: Path, error: dict[str, Any]) -> 
     assert [Text(text="Overloaded", extra={"type": "error"})] == said.parts
 
 
-def test_who_broke_off_an_answer_needs_no_telling(tmp_path: Path) -> None:
+def test_an_abort_by_the_user_is_not_an_error(tmp_path: Path) -> None:
     aborted = {"name": "MessageAbortedError", "data": {"message": "The operation was aborted."}}
     item = exported(tmp_path, (user(), []), (answer(error=aborted), []))
     said = item.timeline[-1]
@@ -374,7 +374,7 @@ def test_a_message_of_which_only_parts_were_taken_back_is_seen(tmp_path: Path) -
     assert read.head_id == "msg_2"
 
 
-def test_ids_that_come_twice_are_told_apart(tmp_path: Path) -> None:
+def test_duplicate_ids_become_unique(tmp_path: Path) -> None:
     first, second = tree.messages(exported(tmp_path, (answer(), []), (answer(), [])))
 
     assert (first.id, second.made_id, second.extra["id"]) == ("msg_2", True, "msg_2")
@@ -460,7 +460,7 @@ def test_newer_texts(tmp_path: Path, kind: str, role: str, hidden: bool) -> None
     assert (entry.role, entry.hidden, entry.parts, entry.at) == (role, hidden, [Text(text="Hi.")], AT)
 
 
-def test_prompts_that_wait_are_told(tmp_path: Path) -> None:
+def test_waiting_prompts_are_read(tmp_path: Path) -> None:
     def waiting(identity: str, seq: int, promoted: int | None, prompt: Any) -> dict[str, Any]:
         row = {"id": identity, "session_id": SESSION, "prompt": prompt, "delivery": "queue"}
         return {**row, "admitted_seq": seq, "promoted_seq": promoted, "time_created": NOW + seq}
@@ -792,7 +792,7 @@ def test_a_session_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("root", ["", "opencode"])
-def test_files_beside_the_database_are_not_read_for_themselves(tmp_path: Path, root: str) -> None:
+def test_files_next_to_the_database_are_not_read_separately(tmp_path: Path, root: str) -> None:
     folder = tmp_path / "opencode"
     commit = "0f1e15f4c12361d37c2dea7150c72ad340d4fe70"
     for name in ("storage/migration", "storage/session_diff/ses_1.json", "log/opencode.log", "auth.json",

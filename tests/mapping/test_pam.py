@@ -38,7 +38,7 @@ from agent_journal.model import (
 )
 from agent_journal.notes import Kind, Notes
 from agent_journal.records.pam_integrity import content_hash
-from agent_journal.writers.pam.values import OURS, provider_name, tags, uri
+from agent_journal.writers.pam.values import OWN_KEY, provider_name, tags, uri
 from tests.cases import Case, all_cases, outcome
 from tests.models import items as any_items
 from tests.pam_bundle import bundle_of, bundled, document_errors, files_of, schema
@@ -524,7 +524,7 @@ def test_a_memory_that_must_not_be_exported_is_not_and_that_is_told() -> None:
 
     assert "third pot" in (OTHER / "memory-store.json").read_text(encoding="utf-8")
     assert "third pot" not in json.dumps([again.store, again.conversations])
-    assert ["pam:mem-c access.exportable: not-expressed: it must not be exported"] == [
+    assert ["pam:mem-c access.exportable: not-expressed: a memory marked as not exportable"] == [
         str(note) for note in notes.kept if note.kind == Kind.NOT_EXPRESSED.label
     ]
 
@@ -540,7 +540,7 @@ def test_a_memory_that_must_not_be_exported_is_not_and_that_is_told() -> None:
         {"temporal": {"updated_at": "2020-01-01T00:00:00Z", "superseded_by": "nobody", "valid_until": 3}},
         {"temporal": {"valid_from": "2026-05-01T00:00:00Z", "valid_until": "2026-04-01T00:00:00Z"}},
         {"provenance": {"platform": "?", "extraction_method": "magic", "extractor": "x", "message_ref": 1}},
-        {"metadata": {"language": "Englisch", "domain": 1, "more": {"a": None}, "none": None, OURS: 1}},
+        {"metadata": {"language": "Englisch", "domain": 1, "more": {"a": None}, "none": None, OWN_KEY: 1}},
         {"metadata": {"big": 2**60}},
         {"relations": [{"id": "r", "from": "a", "to": "b", "type": "supports", "created_at": AT}]},
         {"relations": [{"id": "r", "from": "a", "to": "a", "type": "?", "created_at": AT}, 1]},

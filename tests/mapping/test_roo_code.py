@@ -40,7 +40,7 @@ from agent_journal.model import (
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers import roo_code
 from agent_journal.readers.roo_code import markup, request_costs, ui_messages
-from agent_journal.readers.roo_code.fastpath import Usual
+from agent_journal.readers.roo_code.fastpath import CommonMessage
 from agent_journal.readers.roo_code.history import History
 from tests import unified_schema
 from tests.cases import Case, all_cases, as_json, input_files, leaves, outcome
@@ -382,7 +382,7 @@ def session(folder: Path, *said: dict[str, Any], **beside: Any) -> Path:
         ("Why <user_input>x</user_input>", "Why <user_input>x</user_input>"),
     ],
 )
-def test_the_envelope_of_what_a_person_said_is_not_theirs(tmp_path: Path, said: str, words: str) -> None:
+def test_an_envelope_is_not_part_of_the_user_text(tmp_path: Path, said: str, words: str) -> None:
     conversation, _ = read(session(tmp_path, {"role": "user", "content": said, "ts": T}))
 
     assert tree.plain_text(messages(conversation)[0]) == words
@@ -416,7 +416,7 @@ def test_an_odd_compaction_ends_nothing(tmp_path: Path, compaction: Any) -> None
 # Two histories.
 
 
-def test_both_histories_are_told_once(tmp_path: Path) -> None:
+def test_messages_in_both_histories_occur_once(tmp_path: Path) -> None:
     ui = [*SHOWN, say(500, "text", "Boiled."), say(800, "completion_result", "Boiled.")]
     conversation, notes = read(task(tmp_path, BOIL, ui))
 
@@ -494,7 +494,7 @@ def test_sums_of_the_task_count_where_no_request_does(tmp_path: Path) -> None:
     assert boiled.usage == Usage(key=str(T + 50), input=10, output=2, cost_usd=0.1)
 
 
-def test_thoughts_that_were_only_shown_are_told(tmp_path: Path) -> None:
+def test_reasoning_only_in_ui_records_is_read(tmp_path: Path) -> None:
     ui = [*SHOWN, say(300, "reasoning", "Four minutes.")]
     _, thought, _ = messages(read(task(tmp_path, BOIL, ui))[0])
     assert (thought.role, thought.parts, thought.usage) == (
@@ -507,7 +507,7 @@ def test_thoughts_that_were_only_shown_are_told(tmp_path: Path) -> None:
     assert len(messages(read(task(tmp_path, api, ui))[0])) == 2
 
 
-def test_feedback_that_was_never_sent_is_told(tmp_path: Path) -> None:
+def test_feedback_that_was_never_sent_is_read(tmp_path: Path) -> None:
     conversation, _ = read(task(tmp_path, BOIL, [*SHOWN, say(2000, "user_feedback", "Softer!")]))
 
     assert messages(conversation)[-1].parts == [Text(text="Softer!")]
@@ -536,7 +536,7 @@ def result(content: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_what_a_call_tells_the_person_was_said(
+def test_text_of_a_call_for_the_user_becomes_text(
     tmp_path: Path, asked: dict[str, Any], said: str, left: dict[str, Any]
 ) -> None:
     conversation, _ = read(task(tmp_path, [BOIL[0], answer(900, asked)]))
@@ -561,7 +561,7 @@ def test_what_a_tool_does(tmp_path: Path, name: str, kind: ToolKind | None) -> N
 
 
 @pytest.mark.parametrize("given", [{"result": ["Boiled."]}, {"result": ""}, {}])
-def test_a_call_that_tells_nothing_stays_as_it_is(tmp_path: Path, given: dict[str, Any]) -> None:
+def test_a_call_without_text_for_the_user_is_unchanged(tmp_path: Path, given: dict[str, Any]) -> None:
     *_, boiled = messages(
         read(task(tmp_path, [BOIL[0], answer(900, call("attempt_completion", **given))]))[0]
     )
@@ -578,7 +578,7 @@ def test_a_call_that_tells_nothing_stays_as_it_is(tmp_path: Path, given: dict[st
         ([text("<feedback>\nSofter!\n</feedback>"), text("More")], [Text(text="More")]),
     ],
 )
-def test_a_reply_to_what_a_call_told_is_what_the_person_said(tmp_path: Path, content: Any, left: Any) -> None:
+def test_a_reply_to_a_call_is_user_text(tmp_path: Path, content: Any, left: Any) -> None:
     api = [BOIL[0], answer(900, call("attempt_completion", result="Boiled.")), user(1500, result(content))]
     ui = [*SHOWN, say(800, "completion_result", "Boiled."), say(1400, "user_feedback", "Softer!")]
     *_, reply = messages(read(task(tmp_path, api, ui))[0])
@@ -597,7 +597,7 @@ def test_a_reply_to_what_a_call_told_is_what_the_person_said(tmp_path: Path, con
         "The user denied this operation and says:\n<feedback>\nSofter!\n</feedback>",
     ],
 )
-def test_what_the_person_says_to_a_call_is_told(tmp_path: Path, refusal: str) -> None:
+def test_a_reply_in_a_result_is_extracted(tmp_path: Path, refusal: str) -> None:
     api = [BOIL[0], answer(900, call("execute_command", command="boil")), user(1500, result(refusal))]
     ui = [*SHOWN, ask(1000, "command", "boil"), say(1400, "user_feedback", "Softer!")]
     *_, said, refused = messages(read(task(tmp_path, api, ui))[0])
@@ -614,7 +614,7 @@ def test_tags_in_what_another_tool_answered_are_no_reply(tmp_path: Path) -> None
     assert read_file.parts == [ToolResult(call_id="c1", output=page)]
 
 
-def test_turns_that_only_what_was_shown_tells(tmp_path: Path) -> None:
+def test_turns_only_in_ui_records(tmp_path: Path) -> None:
     ui = [*SHOWN, say(200, "text", "First try."), request(300, tokensIn=1), say(400, "text", "Boiled.")]
     conversation, _ = read(task(tmp_path, BOIL, ui))
 
@@ -687,7 +687,7 @@ def results_shown(folder: Path, asked: str) -> tuple[list[Any], Notes]:
     return [(part.call_id, part.name, part.output, part.is_error) for part in found], notes
 
 
-def test_results_are_told_with_the_next_request(tmp_path: Path) -> None:
+def test_results_come_from_the_next_request(tmp_path: Path) -> None:
     told, notes = results_shown(tmp_path, f"{READ}\n{SEEN}\n{FAILED}\n\n{ANSWERED}{LATER}")
 
     assert told == [
@@ -695,7 +695,7 @@ def test_results_are_told_with_the_next_request(tmp_path: Path) -> None:
         (str(T + 2), "readFile", "Boil.\n[x] Result: y", None),
         (str(T + 5), "listFilesTopLevel", "Error: no such folder", True),
     ]
-    assert noted(notes, Kind.GUESSED_LINK) == ["results linked to calls by where they stand: 3"]
+    assert noted(notes, Kind.GUESSED_LINK) == ["results linked to calls by position: 3"]
 
 
 @pytest.mark.parametrize("asked", ["", READ, f"{READ}\n{SEEN}\n{FAILED}\n{READ}", f"{READ}\n{ANSWERED}"])
@@ -706,11 +706,11 @@ def test_results_that_are_not_as_many_as_calls_stay_where_they_are(tmp_path: Pat
 
 
 def test_what_cline_says_behind_results_is_none_of_them() -> None:
-    assert markup.results_in(f"{READ}{LATER}") == ["Boil.\n[x] Result: y"]
+    assert markup.tool_outputs(f"{READ}{LATER}") == ["Boil.\n[x] Result: y"]
 
 
 def test_heads_that_never_end_take_no_longer() -> None:
-    assert markup.results_in("[read_file " * 200_000) == []  # twenty minutes, if each looked for its end
+    assert markup.tool_outputs("[read_file " * 200_000) == []  # twenty minutes, if each looked for its end
 
 
 MODELS = [{"ts": T + 1, "model_id": "gpt-5"}, {"ts": T + 4, "model_id": "grok-4", "mode": "act"}]
@@ -727,7 +727,7 @@ TWICE = [
 @pytest.mark.parametrize(
     "api", [None, [user(None), answer(None, text("A")), user(None), answer(None, text("B"))]]
 )
-def test_models_are_written_down_beside_a_task(tmp_path: Path, api: list[Any] | None) -> None:
+def test_models_come_from_the_task_metadata(tmp_path: Path, api: list[Any] | None) -> None:
     path = task(tmp_path, api, TWICE, task_metadata={"model_usage": MODELS})
     conversation, _ = read(path)
 
@@ -854,7 +854,7 @@ def test_an_agent_belongs_to_the_call_with_its_task(
         ("backup", None),
     ],
 )
-def test_the_folder_tells_the_extension(tmp_path: Path, folder: str, extension: str | None) -> None:
+def test_the_folder_implies_the_extension(tmp_path: Path, folder: str, extension: str | None) -> None:
     conversation, _ = read(task(tmp_path / folder, BOIL, SHOWN))
 
     assert conversation.platform.get("extension") == extension
@@ -869,7 +869,7 @@ def test_the_folder_tells_the_extension(tmp_path: Path, folder: str, extension: 
         ({"ui": [*SHOWN, say(9, "text", "x", metadata={"kiloCode": {}})]}, "kilo-code"),
     ],
 )
-def test_structure_tells_the_extension(tmp_path: Path, files: dict[str, Any], extension: str) -> None:
+def test_structure_implies_the_extension(tmp_path: Path, files: dict[str, Any], extension: str) -> None:
     assert read(task(tmp_path, BOIL, **files))[0].platform["extension"] == extension
 
 
@@ -961,7 +961,7 @@ def test_a_damaged_state_of_an_editor_is_noted_and_the_task_read(tmp_path: Path)
     assert len(noted(notes, Kind.UNREADABLE_FILE)) == 1
 
 
-def test_an_index_tells_of_a_task_without_a_file_for_that(tmp_path: Path) -> None:
+def test_an_index_describes_a_task_without_an_item_file(tmp_path: Path) -> None:
     path = task(tmp_path, BOIL)
     save_document(
         tmp_path / "tasks", "_index.json", {"version": 1, "entries": [{"id": "x"}, item(task="Egg")]}
@@ -975,7 +975,7 @@ def test_an_index_tells_of_a_task_without_a_file_for_that(tmp_path: Path) -> Non
 
 
 def xml(said: str) -> list[Any]:
-    return list(markup.pieces(said))
+    return list(markup.split_markup(said))
 
 
 def test_a_call_in_xml_is_a_part_and_the_prose_around_it_stays(tmp_path: Path) -> None:
@@ -1022,7 +1022,7 @@ def test_what_is_no_call_stays_text(said: str) -> None:
     assert xml(said) == [said]
 
 
-def test_a_call_that_is_written_oddly_is_kept_as_it_was() -> None:
+def test_unusual_xml_of_a_call_is_preserved() -> None:
     said = "<read_file>please <path>a</path><path>b</path></read_file>"
 
     assert xml(said) == [markup.Call("read_file", {"path": "b"}, said)]
@@ -1060,7 +1060,7 @@ def test_a_failed_result_is_an_error(tmp_path: Path) -> None:
     assert told.parts[0].is_error is True
 
 
-def test_what_was_shown_stands_for_what_was_said(tmp_path: Path) -> None:
+def test_ui_records_become_messages(tmp_path: Path) -> None:
     picture = "data:image/png;base64,AAAA"
     ui = [
         say(0, "text", "Boil an egg", images=[picture]),
@@ -1117,35 +1117,35 @@ def test_errors_and_checkpoints_are_events(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_usual_messages_are_told_as_with_care(case: Case) -> None:
+def test_both_paths_read_equal_messages(case: Case) -> None:
     for file in input_files(case.input):
         if file.name != "api_conversation_history.json" or "damaged" in case.name:
             continue
         records = json.loads(file.read_text(encoding="utf-8"))
-        quick, careful = History("t", Notes()), History("t", Notes())
+        fast, general = History("t", Notes()), History("t", Notes())
         for index, record in enumerate(records):
             try:
-                usual: Any = msgspec.convert(copy.deepcopy(record), Usual)
+                common: Any = msgspec.convert(copy.deepcopy(record), CommonMessage)
             except msgspec.ValidationError:
-                usual = copy.deepcopy(record)
-            assert quick.said(usual, index) == careful.said(copy.deepcopy(record), index)
+                common = copy.deepcopy(record)
+            assert fast.parse(common, index) == general.parse(copy.deepcopy(record), index)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_usual_records_are_told_as_with_care(case: Case) -> None:
+def test_both_paths_read_equal_records(case: Case) -> None:
     for file in input_files(case.input):
         if file.name != "ui_messages.json" or "damaged" in case.name:
             continue
         for place, record in enumerate(json.loads(file.read_text(encoding="utf-8"))):
             if (
                 isinstance(record, dict)
-                and (quick := ui_messages.usual(copy.deepcopy(record), place)) is not None
+                and (fast := ui_messages.parse_common(copy.deepcopy(record), place)) is not None
             ):
-                assert quick.event() == ui_messages.careful(copy.deepcopy(record), place, Notes()).event()
+                assert fast.event() == ui_messages.parse_any(copy.deepcopy(record), place, Notes()).event()
 
 
 @given(
-    told=st.fixed_dictionaries(
+    stated=st.fixed_dictionaries(
         {"tokensIn": st.integers(-5, 10**6), "tokensOut": st.integers(-5, 10**6)},
         optional={
             "apiProtocol": st.sampled_from(["anthropic", "openai", None]),
@@ -1156,10 +1156,10 @@ def test_usual_records_are_told_as_with_care(case: Case) -> None:
     ),
     ts=st.sampled_from([None, 1750000000000, T]),
 )
-def test_usual_costs_are_told_as_with_care(told: dict[str, Any], ts: int | None) -> None:
-    quick = request_costs.usual(json.dumps(told), "k", ts)
+def test_both_paths_read_equal_usage(stated: dict[str, Any], ts: int | None) -> None:
+    fast = request_costs.fast_usage(json.dumps(stated), "k", ts)
 
-    assert quick is None or quick == request_costs.usage(Fields(told, Notes(), ""), "k", ts)
+    assert fast is None or fast == request_costs.request_usage(Fields(stated, Notes(), ""), "k", ts)
 
 
 def words(said: str) -> set[str]:
@@ -1179,7 +1179,7 @@ def keys(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_every_word_of_every_text_is_told(case: Case, tmp_path: Path) -> None:
+def test_every_text_is_preserved(case: Case, tmp_path: Path) -> None:
     """Texts with markup are taken apart; each word of them must be somewhere."""
     if "damaged" in case.name:
         pytest.skip("damaged input loses what is damaged")

@@ -396,6 +396,6 @@ def test_what_has_no_place_is_noted() -> None:
     assert 1 == len(found.documents)
     assert [
         "1 × message with token counts",
-        "it is a subagent of another conversation",
-        "a memory is no session",
+        "the link to another conversation (subagent)",
+        "a memory, as it is no session",
     ] == found.noted(Kind.NOT_EXPRESSED)

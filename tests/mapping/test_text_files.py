@@ -8,7 +8,7 @@ import pytest
 
 from agent_journal.inputs.input import File
 from agent_journal.notes import Kind, Notes
-from agent_journal.readers.dialects.text_files import LONGEST, is_text, written
+from agent_journal.readers.dialects.text_files import MAX_TEXT_BYTES, is_text, read_text
 from tests.memory_source import Bytes
 
 
@@ -20,19 +20,19 @@ from tests.memory_source import Bytes
         (b"", None),
         (b"Mo\xdf", None),
         (b"Moss\0", None),
-        (b"a" * LONGEST, "a" * LONGEST),
-        (b"a" * (LONGEST + 1), None),
+        (b"a" * MAX_TEXT_BYTES, "a" * MAX_TEXT_BYTES),
+        (b"a" * (MAX_TEXT_BYTES + 1), None),
     ],
     ids=range(7),
 )
 def test_what_a_file_says(content: bytes, text: str | None) -> None:
-    assert text == written(Bytes(content), Notes())
+    assert text == read_text(Bytes(content), Notes())
 
 
 def test_a_file_that_is_gone_is_noted_and_no_damage(tmp_path: Path) -> None:
     notes = Notes()
 
-    assert written(File(str(tmp_path / "gone.txt")), notes) is None
+    assert read_text(File(str(tmp_path / "gone.txt")), notes) is None
     assert [Kind.IGNORED_FILE.label] == [note.kind for note in notes.kept]
 
 

@@ -312,7 +312,7 @@ def test_nothing_is_learned_where_nobody_answers(name: str) -> None:
     data, notes = written(name, [question])
 
     assert not data
-    assert "1 × branch on which the model says nothing" in [note.detail for note in notes]
+    assert "1 × branch without a model message" in [note.detail for note in notes]
 
 
 def test_what_sharegpt_leaves_out_is_noted() -> None:
@@ -321,10 +321,10 @@ def test_what_sharegpt_leaves_out_is_noted() -> None:
     _, notes = written("sharegpt", [conversation])
 
     assert [
-        "1 × branch on which the model says nothing",
-        "1 × message before anybody asked",
-        "1 × question without an answer",
-        "1 × system message after the beginning",
+        "1 × branch without a model message",
+        "1 × message before the first prompt",
+        "1 × prompt without a response",
+        "1 × system message after the start",
     ] == [note.detail for note in notes]
 
 
@@ -342,7 +342,7 @@ def test_media_that_are_in_no_line_are_noted(name: str, lost: int) -> None:
     conversation = Conversation(id="c", source="kitchen", shape="list", timeline=[*timeline])
     _, notes = written(name, [conversation])
 
-    assert [f"{lost} × media"] == [note.detail for note in notes]
+    assert [f"{lost} × media part"] == [note.detail for note in notes]
 
 
 def test_nothing_in_a_call_is_taken_for_a_mark() -> None:
@@ -394,7 +394,7 @@ def test_parquet_says_which_branch_is_shown() -> None:
 
 
 def test_parquet_is_written_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[writers.get("parquet").__name__], "_ROWS", 2)  # type: ignore[attr-defined] # a module has a name
+    monkeypatch.setattr(sys.modules[writers.get("parquet").__name__], "_MAX_GROUP_ROWS", 2)  # type: ignore[attr-defined] # a module has a name
     conversation = Conversation(
         id="c", source="kitchen", timeline=[said(str(n), "user", "x") for n in range(5)]
     )

@@ -515,7 +515,9 @@ def test_what_has_no_block_is_a_text_with_the_value_beside_it(part: Part, words:
 
     assert [{"type": "text", "text": words, "metadata": value}] * 2 == valid(found)["messages"][0]["content"]
     kind = words.strip("[]").partition(":")[0]
-    assert [f"2 × {kind}: a text block with the value as its metadata"] == found.noted(Kind.NOT_EXPRESSED)
+    assert [f"2 × {kind}: replaced by a text block with the value as its metadata"] == found.noted(
+        Kind.NOT_EXPRESSED
+    )
 
 
 def test_every_block_matches_one_kind_only() -> None:
@@ -611,7 +613,7 @@ def test_id_that_is_no_uuid() -> None:
     assert expected == valid(found)["conversation_id"]
     assert "req-1" == found.only["session"]["session_id"]
     assert "req-1" == found.only["platform"]["metadata"]["conversation_id"]
-    assert f"it must be a UUID: {expected}" in found.noted(Kind.CHANGED)
+    assert f"not a UUID: replaced by {expected}" in found.noted(Kind.CHANGED)
 
 
 def test_parent_conversation_is_that_of_the_link_by_the_same_rule() -> None:
@@ -686,7 +688,7 @@ def test_no_time_at_all_is_said() -> None:
 
     assert "1970-01-01T00:00:00.000Z" == valid(found)["created_at"]
     assert "updated_at" not in found.only
-    assert ["no time is known: 1970-01-01T00:00:00.000Z"] == found.noted(Kind.CHANGED)
+    assert ["no known time: 1970-01-01T00:00:00.000Z"] == found.noted(Kind.CHANGED)
 
 
 def test_everything_else_the_schema_has_a_field_for() -> None:
@@ -768,7 +770,7 @@ def test_memories_are_noted() -> None:
     found = written("unified", Memory(id="m", source="x", kind="identity", text="Ana"))
 
     assert [] == found.documents
-    assert ["a memory is no conversation"] == found.noted(Kind.NOT_EXPRESSED)
+    assert ["a memory, as it is no conversation"] == found.noted(Kind.NOT_EXPRESSED)
 
 
 # Metadata.

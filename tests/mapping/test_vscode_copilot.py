@@ -34,8 +34,8 @@ from agent_journal.model import (
 )
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers import vscode_copilot
-from agent_journal.readers.vscode_copilot import places
-from agent_journal.readers.vscode_copilot.names import MODELS_NAMES
+from agent_journal.readers.vscode_copilot import locations
+from agent_journal.readers.vscode_copilot.names import MODEL_TOOL_NAMES
 from tests.inline import converted, save_document, save_lines
 
 SESSION = "5f0d3c9a-8e51-4b7e-9d0a-2c6f1e7b4a11"
@@ -199,7 +199,7 @@ def claimed(path: Path) -> list[tuple[str, str]]:
         ({"kind": 2, "k": ["requests"], "v": []}, "log"),
     ],
 )
-def test_versions_are_told_by_structure(tmp_path: Path, document: dict[str, Any], version: str) -> None:
+def test_versions_are_detected_by_structure(tmp_path: Path, document: dict[str, Any], version: str) -> None:
     assert claimed(save_lines(tmp_path, "any", [document])) == [("vscode-copilot", version)]
 
 
@@ -236,7 +236,7 @@ def transcript(**data: Any) -> list[dict[str, Any]]:
     ]
 
 
-def test_a_transcript_is_told_from_events_of_the_command_line_tool(tmp_path: Path) -> None:
+def test_a_transcript_is_distinguished_from_cli_events(tmp_path: Path) -> None:
     ours = save_lines(tmp_path, "ours.jsonl", transcript(vscodeVersion="1.111.0"))
     theirs = save_lines(tmp_path, "theirs.jsonl", transcript())
 
@@ -355,7 +355,7 @@ def test_a_session_of_its_own_folder(tmp_path: Path) -> None:
     assert conversation.cwd == "/srv/market"
 
 
-def test_a_damaged_store_beside_costs_only_the_title(tmp_path: Path) -> None:
+def test_a_damaged_store_loses_only_the_title(tmp_path: Path) -> None:
     path = stored(tmp_path, f"{SESSION}.json", state(customTitle="Own"))
     (path.parent.parent / "state.vscdb").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     conversation, notes = read(path)
@@ -505,7 +505,7 @@ def test_words_around_the_prompt_tell_what_nothing_else_does(tmp_path: Path) -> 
     assert (conversation.cwd, conversation.git_branch) == ("/home/ana/bakery", "rye")
 
 
-def test_what_a_person_says_tells_nothing_about_the_machine(tmp_path: Path) -> None:
+def test_user_text_states_nothing_about_the_machine(tmp_path: Path) -> None:
     said = "<userRequest>\nCurrent branch: mine\nThe user's current OS is: Mine\n</userRequest>"
     result = {"metadata": {"renderedUserMessage": [{"type": 1, "text": said}]}}
     conversation, _ = session(tmp_path, request(result=result))
@@ -636,7 +636,7 @@ def test_calls_get_arguments_and_results_from_the_rounds(tmp_path: Path) -> None
     assert notes.kept == []
 
 
-def test_rounds_part_messages_where_nothing_was_said_between_calls(tmp_path: Path) -> None:
+def test_rounds_separate_messages_without_text_between_calls(tmp_path: Path) -> None:
     conversation, _ = session(
         tmp_path,
         request(
@@ -685,10 +685,10 @@ def test_calls_are_found_by_id_then_name_then_place(tmp_path: Path) -> None:
         ("copilot_runVscodeCommand", {"name": "Open", "a": 1}, {"invocationMessage": "Running `Open`"}),
     ],
 )
-def test_what_is_shown_belongs_to_the_call_that_it_tells_of(
+def test_an_invocation_belongs_to_its_call(
     tmp_path: Path, tool: str, given: dict[str, Any], shown_of: dict[str, Any]
 ) -> None:
-    name = MODELS_NAMES.get(tool, tool)
+    name = MODEL_TOOL_NAMES.get(tool, tool)
     odd = ['{"bad', "[" * 100_000, '{"a": "\ud800"}', '{"command": "x", "n": 1}']
     arguments = [*odd, json.dumps(given), json.dumps(given)]
     calls = [{"name": name, "id": f"c{number}", "arguments": text} for number, text in enumerate(arguments)]
@@ -742,7 +742,7 @@ def test_a_tool_that_a_tool_used_is_no_call(tmp_path: Path) -> None:
     assert [type(part) for part in message.parts] == [ToolCall, Other]
 
 
-def test_thoughts_are_told_once(tmp_path: Path) -> None:
+def test_reasoning_occurs_once(tmp_path: Path) -> None:
     conversation, _ = session(
         tmp_path,
         request(
@@ -765,7 +765,7 @@ def test_thoughts_are_told_once(tmp_path: Path) -> None:
     assert last.extra["result"]["metadata"]["toolCallRounds"][0]["thinking"] == {"id": "t", "tokens": 3}
 
 
-def test_an_answer_that_was_not_shown_is_told_by_its_rounds(tmp_path: Path) -> None:
+def test_an_answer_that_was_not_shown_comes_from_its_rounds(tmp_path: Path) -> None:
     conversation, _ = session(
         tmp_path, request(result=rounds(called(("x", "c"), text="One."), called(text="Two.")))
     )
@@ -962,7 +962,7 @@ def test_what_the_editor_asks_is_text(tmp_path: Path, kind: str) -> None:
     ]
 
 
-def test_a_question_without_words_is_kept(tmp_path: Path) -> None:
+def test_a_question_without_text_is_preserved(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"kind": "confirmation", "title": None, "message": {}, "buttons": ["Yes"]}
 
     assert answer(tmp_path, asked).parts == [Other(data=asked, name="confirmation")]
@@ -1023,7 +1023,7 @@ def test_a_file_that_was_rewritten_line_by_line_is_one_edit(
     assert codes(tmp_path, *lines) == [("# Tea\n\n" + written.strip(), 3, 9)]
 
 
-def test_where_lines_of_an_edit_took_the_place_of_others_is_kept(tmp_path: Path) -> None:
+def test_ranges_of_replaced_lines_are_preserved(tmp_path: Path) -> None:
     lines = [edit(1, "# Tea", end=9), edit(2, "\nBoil."), edit(2, "", column=6, last=7)]
     group = {"kind": "textEditGroup", "uri": uri("/tea.md"), "edits": [[one] for one in lines], "done": True}
     (code,) = answer(tmp_path, group).parts
@@ -1192,7 +1192,7 @@ def test_prompts_before_the_last_are_not_counted(tmp_path: Path) -> None:
     result = rounds(called(("x", "a")), called(("x", "b")), called(text="C"), promptTokens=9)
     _, notes = session(tmp_path, request(result=result), request(requestId="r2", result=rounds(called())))
 
-    assert noted(notes, Kind.PARTIAL_USAGE) == ["prompts whose size is not told: 2"]
+    assert noted(notes, Kind.PARTIAL_USAGE) == ["prompts without token counts: 2"]
 
 
 @pytest.mark.parametrize(("vote", "rating"), [(1, "up"), (0, "down")])
@@ -1225,7 +1225,7 @@ def test_a_result_that_is_no_object_stays(tmp_path: Path) -> None:
     assert messages(conversation)[-1].extra["result"]["metadata"]["toolCallResults"] == {"c": "[truncated]"}
 
 
-def test_results_of_no_call_are_kept_and_noted(tmp_path: Path) -> None:
+def test_results_without_a_call_are_preserved_and_noted(tmp_path: Path) -> None:
     conversation, notes = session(
         tmp_path, request(response=["a"], result=rounds(toolCallResults={"lost": {"content": []}}))
     )
@@ -1243,7 +1243,7 @@ def test_ids_are_given_once(tmp_path: Path) -> None:
     assert noted(notes, Kind.DUPLICATE_ID) == ["request_1", "response_1"]
 
 
-def test_requests_that_are_none_are_kept(tmp_path: Path) -> None:
+def test_values_that_are_not_requests_are_preserved(tmp_path: Path) -> None:
     path = save_document(tmp_path, "a.json", state() | {"requests": ["odd", request()]})
     conversation, notes = read(path)
 
@@ -1278,4 +1278,4 @@ def test_requests_that_are_none_are_kept(tmp_path: Path) -> None:
     ],
 )
 def test_places(place: Any, path: str | None) -> None:
-    assert places.path_of(place) == path
+    assert locations.path_of(place) == path

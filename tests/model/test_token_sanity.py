@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from agent_journal.model import Conversation, Event, Message, Usage
-from agent_journal.model.token_sanity import odd_counts
+from agent_journal.model.token_sanity import implausible_counts
 
 
 def odd(*usages: Usage | None) -> list[tuple[str, str]]:
     timeline: list[Message | Event] = [
         Message(id=f"m{place}", role="assistant", usage=usage) for place, usage in enumerate(usages)
     ]
-    return list(odd_counts(Conversation(id="c", source="s", timeline=[Event(id="e", name="n"), *timeline])))
+    return list(
+        implausible_counts(Conversation(id="c", source="s", timeline=[Event(id="e", name="n"), *timeline]))
+    )
 
 
 def test_what_is_usual_is_not_odd() -> None:

@@ -274,7 +274,7 @@ def test_branch() -> None:
     assert ids(transforms.branch(talk(), "d").timeline) == ["a", "d"]
     assert transforms.branch(talk(), "all") == talk()
     assert ids(transforms.branch(replace(talk(), head_id=None), "head").timeline) == ["a", "d"]
-    with pytest.raises(NoSuchMessage, match="no message is called 'gone'"):
+    with pytest.raises(NoSuchMessage, match="No message has the id 'gone'"):
         transforms.branch(talk(), "gone")
 
 
@@ -288,7 +288,7 @@ def test_the_way_to_a_message_ends_with_it_also_where_nothing_branches() -> None
     assert ids(got.timeline) == ["a", "b"]
     assert [request.id for request in got.requests] == ["b"]
     assert transforms.branch(whole, "head") == whole
-    with pytest.raises(NoSuchMessage, match="no message is called 'gone'"):
+    with pytest.raises(NoSuchMessage, match="No message has the id 'gone'"):
         transforms.branch(whole, "gone")
 
 

@@ -36,7 +36,7 @@ from agent_journal.model import (
 )
 from agent_journal.notes import Notes
 from agent_journal.text import sanitize
-from agent_journal.writers import Kin, Run
+from agent_journal.writers import RelatedConversation, Run
 from agent_journal.writers.html import diffs, markup, prose, terminal
 from tests import pam_bundle
 from tests.cases import leaves
@@ -78,7 +78,7 @@ def test_what_the_api_would_have_cost_is_told_as_that() -> None:
     page = written(Conversation(id="c", source="kitchen", shape="list", timeline=answers), run=run)
 
     assert ["7 in, list price $3.50", "9 in, $4.00", "11 in"] == re.findall('class="cost">(.*?)<', page)
-    assert "list price of the API: $3.50, 1 answer without" in page
+    assert "API list price: $3.50, 1 answer not priced" in page
 
 
 @pytest.mark.parametrize("payload", hostile.XSS)
@@ -239,7 +239,7 @@ def test_any_markdown(said: str) -> None:
 )
 def test_any_terminal(pieces: list[str]) -> None:
     output = "".join(pieces)
-    page = Page(terminal.screen(output))
+    page = Page(terminal.terminal_markup(output))
 
     assert [] == page.errors
     told = re.sub(r"\x1b\[[0-9;:]*m", "", output.replace("\r\n", "\n").replace("\r", "␍\n"))
@@ -263,7 +263,7 @@ MARKDOWN = {
     "3. a": '<ol start="3"><li>a</li></ol>',
     "```py t\na < b\n```": '<pre data-lang="py t"><code>a &lt; b\n</code></pre>',
     "```diff\n-a\n+b\n```": (
-        '<pre class="diff"><span class="went">-a\n</span><span class="came">+b\n</span></pre>'
+        '<pre class="diff"><span class="removed">-a\n</span><span class="added">+b\n</span></pre>'
     ),
     "- [x] a_b\n\n|a|\n|-|": (
         '<ul><li>☑ a_b</li></ul><div class="wide"><table><thead><tr><th>a</th></tr></thead></table></div>'
@@ -276,11 +276,11 @@ MARKDOWN = {
         '<p><a href="https://e.org/?q=1&amp;r" rel="noopener noreferrer" title="t">a</a></p>'
     ),
     "[](https://e.org/)": '<p><a href="https://e.org/" rel="noopener noreferrer">https://e.org/</a></p>',
-    "[a](javascript:x 't')": '<p><span class="nowhere">a (javascript:x t)</span></p>',
+    "[a](javascript:x 't')": '<p><span class="refused">a (javascript:x t)</span></p>',
     "![a](https://e.org/x.png)": (
         '<p><a href="https://e.org/x.png" rel="noopener noreferrer">[image: a]</a></p>'
     ),
-    "![a](file:///etc/passwd)": '<p><span class="nowhere">[image: a] (file:///etc/passwd)</span></p>',
+    "![a](file:///etc/passwd)": '<p><span class="refused">[image: a] (file:///etc/passwd)</span></p>',
     "<b onclick=x>b</b>": "<p>&lt;b onclick=x&gt;b&lt;/b&gt;</p>",
     "<system>\n  be\n</system>": "&lt;system&gt;\n  be\n&lt;/system&gt;",
     "&#x202e;&lt;": "<p>\\u202e&lt;</p>",
@@ -316,7 +316,7 @@ def test_a_line_of_mail_addresses_does_not_end_the_process() -> None:
 
 
 def test_terminal_output_has_its_colours() -> None:
-    shown = terminal.screen("a\x1b[1;31mb\x1b[0m\x1b[38;5;46mc\x1b[39m\x1b[2Kd")
+    shown = terminal.terminal_markup("a\x1b[1;31mb\x1b[0m\x1b[38;5;46mc\x1b[39m\x1b[2Kd")
 
     assert 'a<span class="bold fg1">b</span><span class="fg2">c</span>\\x1b[2Kd' == shown
 
@@ -347,7 +347,7 @@ def test_what_is_cited_without_a_name_is_something() -> None:
 def test_edits_are_shown_as_changes() -> None:
     changed = {"file_path": "a.py", "old_string": "a\nb", "new_string": "a\nc"}
     shown = body(said(ToolCall(name="Edit", kind="edit", input=changed)))
-    lines = '<span> a\n</span><span class="went">-b\n</span><span class="came">+c\n</span>'
+    lines = '<span> a\n</span><span class="removed">-b\n</span><span class="added">+c\n</span>'
 
     assert f'<pre class="diff">{lines}</pre>' in shown
     assert "<dt>file_path</dt><dd><code>a.py</code></dd>" in shown
@@ -361,7 +361,7 @@ def test_what_only_the_commands_say_is_in_the_terminal() -> None:
 
     assert '<pre class="terminal"><span class="prompt">$ </span>ls &lt;x&gt;</pre>' in shown
     assert '<pre class="terminal"><span class="fg2">ok</span></pre>' in shown
-    assert 'id="' in shown.partition('class="answer"')[2][:8]
+    assert 'id="' in shown.partition('class="result"')[2][:8]
 
 
 def test_tokens_are_told_once_at_the_last_message_of_an_answer() -> None:
@@ -379,7 +379,7 @@ def test_tokens_are_told_once_at_the_last_message_of_an_answer() -> None:
 
 def test_links_within_a_page_lead_somewhere() -> None:
     items, _ = hostile.items("x")
-    kin = Kin(id="other", relation="subagent", title="T")
+    kin = RelatedConversation(id="other", relation="subagent", title="T")
     run = Run(note=Notes(), started_at="", program="p/1", children={("kitchen", items[0].id): (kin,)})
     page = Page(written(*items, run=run))
     inside = {address[1:] for address in page.addresses if address.startswith("#")}
@@ -390,7 +390,7 @@ def test_links_within_a_page_lead_somewhere() -> None:
 
 def test_links_within_a_folder_lead_somewhere() -> None:
     items, _ = hostile.items("../x")
-    kin = Kin(id="other", relation="fork")
+    kin = RelatedConversation(id="other", relation="fork")
     run = Run(note=Notes(), started_at="", program="p/1", children={("kitchen", items[0].id): (kin,)})
     out = io.BytesIO()
     bundle = ZipBundle(out)
@@ -494,8 +494,8 @@ ON = {
     "sunken": ("ink", "quiet", "link", "word", "string", "comment", "number", "called"),
     "raised": ("ink", "quiet", "link", "tool", "bad", "word", "string", "comment", "number", "called"),
     "user-paper": ("ink", "quiet", "user", "link"),
-    "came-paper": ("came",),
-    "went-paper": ("went",),
+    "added-paper": ("added",),
+    "removed-paper": ("removed",),
     "hit": ("ink",),
 }
 

@@ -21,10 +21,10 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
 )
-from agent_journal.model.content_blocks import DEEDS, answer, answered, of_parts, parts_in
+from agent_journal.model.content_blocks import ACTIONS, of_parts, output_as_json, parts_in, tool_output
 from agent_journal.model.tree import Entry
 from agent_journal.records.forms import FAILED, RecordForm
-from agent_journal.writers.dialects.agent_records import echoed, is_separate, start
+from agent_journal.writers.dialects.agent_records import echoed_text, is_separate, started_at
 from tests.read_back.losing import (
     Loss,
     Losses,
@@ -75,7 +75,7 @@ def few_events(entry: Entry, form: RecordForm) -> Iterator[Entry]:
     is_patch = bool(form.part_of) and isinstance(entry, Message) and answers_nothing(entry)
     if isinstance(entry, Event) and entry.name in TOLD:
         yield replace(entry, data={})
-    elif isinstance(entry, Event) and (echo := echoed(entry, form)):
+    elif isinstance(entry, Event) and (echo := echoed_text(entry, form)):
         kind, words = echo
         part: Part = Reasoning(text=words) if kind == "reasoning" else Text(text=words)
         role: Role = "user" if kind == "user" else "assistant"
@@ -122,13 +122,13 @@ def doer(role: Role, part: Part) -> Role:
 
 def told_by_tool(message: Message) -> list[Part]:
     """The results, and what else was said as one."""
-    deeds = [part for part in message.parts if isinstance(part, DEEDS)]
-    said = [part for part in message.parts if not isinstance(part, DEEDS)]
+    deeds = [part for part in message.parts if isinstance(part, ACTIONS)]
+    said = [part for part in message.parts if not isinstance(part, ACTIONS)]
     return [*deeds, *([as_result(of_parts(said))] if said else [])]
 
 
 def as_result(content: Any) -> ToolResult:
-    output, _ = answer(msgspec.to_builtins(content))
+    output, _ = tool_output(msgspec.to_builtins(content))
     return ToolResult(output=output, is_error=False)
 
 
@@ -137,7 +137,7 @@ def as_the_source_has_it(message: Message) -> Message:
     deeds: list[Any] = [
         as_told(as_made(part, message.native), block)
         for part, block in zip(message.parts, blocks_of(message), strict=True)
-        if isinstance(part, DEEDS)
+        if isinstance(part, ACTIONS)
     ]
     content = message.native if message.native is not None else msgspec.to_builtins(of_parts(message.parts))
     if message.role == "tool":
@@ -180,10 +180,10 @@ def as_told(part: Any, block: Any) -> Any:
         case ToolCall():
             return replace(part, name=part.name or "unknown", input={} if part.input is None else part.input)
         case ToolResult():
-            value = answered(part.output) if part.native is None else part.native
+            value = output_as_json(part.output) if part.native is None else part.native
             if part.native is None and isinstance(block, dict) and block.get("content") is not None:
                 value = block["content"]
-            output, _ = answer(value)
+            output, _ = tool_output(value)
             status = part.extra.get("status")
             failed = FAILED.get(status) if isinstance(status, str) else part.is_error
             return replace(part, output=output, native=None, is_error=bool(failed))
@@ -216,7 +216,7 @@ def no_made_ids(entry: Entry, _form: RecordForm) -> Iterator[Entry]:
 
 
 def first_time(item: Item) -> Item:
-    return replace(item, started_at=start(item)) if isinstance(item, Conversation) else item
+    return replace(item, started_at=started_at(item)) if isinstance(item, Conversation) else item
 
 
 def last_model(item: Item) -> Item:
@@ -242,30 +242,30 @@ LOSSES: Losses = {
     "title, tags, summaries, feedback, links, tools and requests": fields(
         title=None, tags=[], summaries=[], feedback=[], link=None, tools=[], requests=[]
     ),
-    "whose it is, where it ran but for the folder, and when it ended": fields(
+    "account, environment other than the folder, and end time": fields(
         account_id=None, editor=None, os=None, shell=None, archived=None, git_branch=None, git_commit=None,
         updated_at=None,
     ),
-    "that it began later than its first entry": first_time,
-    "that only the prompts are known": fields(only_prompts=False),
+    "a stated start time later than the first entry": first_time,
+    "the fact that only the prompts are known": fields(only_prompts=False),
     "system messages": each_entry(no_system),
-    "events other than queue operations, token counts and steps, and their data": each_entry(few_events),
+    "events other than queue operations, token counts and steps; event data": each_entry(few_events),
     "parents and branches": all_of(
         fields(shape="list", head_id=None), each_entry(lambda entry, _form: [replace(entry, parent_id=None)])
     ),
-    "tokens and cost of messages": message_fields(usage=None),
-    "the models of single messages": all_of(last_model, message_fields(model=None)),
-    "which messages are hidden, in a side chain or of one response, and why they end": message_fields(
+    "token usage and cost of messages": message_fields(usage=None),
+    "models of single messages": all_of(last_model, message_fields(model=None)),
+    "hidden and side-chain flags, response ids and stop reasons of messages": message_fields(
         hidden=False, sidechain=False, response_id=None, stop_reason=None
     ),
-    "whose the parts are that a source keeps apart, and media and files among them": each_entry(apart),
-    "how content is to be read: it is there as the source had it": all_of(
+    "the message of separate parts, and media and files among these": each_entry(apart),
+    "the interpretation of content, which is in native form": all_of(
         each_message(as_the_source_has_it), each_entry(only_stated)
     ),
-    "what only the source has a field for": all_of(
+    "source-specific fields": all_of(
         fields(extra={}, platform={}, context={}), each_part(bare), message_fields(extra={})
     ),
-    "ids that no source gave, and names of sources that nobody reads": all_of(
+    "generated ids, and names of sources without a reader": all_of(
         each_entry(no_made_ids), fields(made_id=False), known_source
     ),
 }  # fmt: skip

@@ -20,6 +20,6 @@ def without_what_must_stay(item: Item) -> Item | None:
 
 
 LOSSES: Losses = {
-    "the content as the source had it": each_message(without_native),
-    "memories that say they must not be exported": without_what_must_stay,
+    "native content": each_message(without_native),
+    "memories marked as not exportable": without_what_must_stay,
 }

@@ -19,5 +19,5 @@ def _no_native(item: Item) -> Item | None:
 
 LOSSES: Losses = {
     "memories": no_memories,
-    "content in the source's own form": _no_native,
+    "native content": _no_native,
 }

@@ -8,15 +8,15 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import archive, config, journal
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.journal import embeddings
 from agent_journal.search import hybrid
 from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
 from agent_journal.search.semantic import models
 from agent_journal.search.semantic.hashed import HashModel
-from agent_journal.search.semantic.ranker import Meaning
-from agent_journal.search.semantic.vectors import Stored
+from agent_journal.search.semantic.ranker import SemanticRanker
+from agent_journal.search.semantic.vectors import StoredVectors
 from tests.search import corpus
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def journal_of_corpus(home: Path) -> Config:
     settled = config.load(home, {})
     history = home / "histories.jsonl"
     history.write_text("".join(map(corpus.as_history, corpus.talks())), encoding="utf-8")
-    journal.import_files(settled, [Found(str(history))], lambda _: None)
+    journal.import_files(settled, [ImportCandidate(str(history))], lambda _: None)
     return settled
 
 
@@ -65,14 +65,16 @@ class Bench:
         self.archive = archive.open_to_read(home)
         self.words = Index.open(self.config.storage.index_path)
         store = self.archive.store
-        self.names = {key: each.message for key, each in store.found(store.index_keys()).items()}
+        self.names = {key: each.message for key, each in store.entry_views(store.index_keys()).items()}
 
-    def meaning(self, model: Model) -> Meaning:
+    def meaning(self, model: Model) -> SemanticRanker:
         """Search by meaning with a model; vectors of another one go."""
         embeddings.Embedder(self.archive, self.config, model).run()
-        said = embeddings.fresh(self.archive, self.config, model)
+        said = embeddings.read_current(self.archive, self.config, model)
         assert said is not None
-        return Meaning(_held(Stored(embeddings.folder(self.config), said)), model, self.words)
+        return SemanticRanker(
+            _held(StoredVectors(embeddings.vectors_folder(self.config), said)), model, self.words
+        )
 
     def scores(self, ranker: Ranker, judged: Sequence[Judged]) -> list[Score]:
         """How well a way of searching answers queries."""
@@ -80,13 +82,13 @@ class Bench:
 
     def score(self, ranker: Ranker, each: Judged) -> Score:
         """How well a way of searching answers a query. Titles are made of messages: they do not count."""
-        query, _ = self.words.corrected(parse(each.query))
+        query, _ = self.words.correct(parse(each.query))
         ranked = [self.names.get(hit.key) for hit in ranker.rank(query, _CUT * 3).entries]
         places = [name for name in ranked if name][:_CUT]
         return Score(ndcg(places, each.relevant), reciprocal(places, each.relevant))
 
 
-def _held(stored: Stored) -> Stored:
+def _held(stored: StoredVectors) -> StoredVectors:
     """The vectors in memory, as their files will go."""
     stored.rows, stored.keys = stored.rows.copy(), stored.keys.copy()
     return stored
@@ -121,15 +123,15 @@ def by_class(judged: Sequence[Judged]) -> Iterator[tuple[str, list[int]]]:
 
 def rankers(bench: Bench) -> dict[str, Callable[[], Ranker]]:
     """The ways of searching, by name."""
-    static = models.chosen(Path("/nowhere"), "none").model
+    static = models.choose_model(Path("/nowhere"), "none").model
     assert static is not None
     hashed = HashModel()
     return {
         "lexical": lambda: bench.words,
         "semantic": lambda: bench.meaning(static),
-        "hybrid": lambda: hybrid.Hybrid(bench.words, bench.meaning(static)),
+        "hybrid": lambda: hybrid.HybridRanker(bench.words, bench.meaning(static)),
         "hash": lambda: bench.meaning(hashed),
-        "hybrid (hash)": lambda: hybrid.Hybrid(bench.words, bench.meaning(hashed), hybrid.WEIGHTS_OF_HASHES),
+        "hybrid (hash)": lambda: hybrid.HybridRanker(bench.words, bench.meaning(hashed), hybrid.HASH_WEIGHTS),
     }
 
 

@@ -12,7 +12,7 @@ import pytest
 from agent_journal.cli import _filters
 from agent_journal.model import timestamps
 from agent_journal.search import query
-from agent_journal.search.dates import seconds
+from agent_journal.search.dates import to_epoch_seconds
 
 # In New York it is still the evening of the 16th.
 NOW = 1_794_880_800  # 2026-11-17T02:00:00Z
@@ -33,10 +33,10 @@ def in_new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_today_is_the_day_of_this_machine() -> None:
     hour = 3600
 
-    assert NOW - 21 * hour == seconds("today", NOW)
-    assert NOW - 45 * hour == seconds(" Yesterday", NOW)
-    assert None is seconds("today"), "nobody knows which day it is"
-    assert seconds("today", NOW) == seconds("2026-11-16", NOW)
+    assert NOW - 21 * hour == to_epoch_seconds("today", NOW)
+    assert NOW - 45 * hour == to_epoch_seconds(" Yesterday", NOW)
+    assert None is to_epoch_seconds("today"), "nobody knows which day it is"
+    assert to_epoch_seconds("today", NOW) == to_epoch_seconds("2026-11-16", NOW)
 
 
 @pytest.mark.usefixtures("in_new_york")
@@ -55,15 +55,15 @@ def test_today_is_the_day_of_this_machine() -> None:
     ],
 )
 def test_dates_are_those_of_this_machine_unless_they_have_a_zone(said: str, meant: str) -> None:
-    assert timestamps.from_seconds(seconds(said) or 0) == meant
-    assert query.parse(f"since:{said.replace(' ', 'T')}").filters.since == seconds(said)
+    assert timestamps.from_seconds(to_epoch_seconds(said) or 0) == meant
+    assert query.parse(f"since:{said.replace(' ', 'T')}").filters.since == to_epoch_seconds(said)
 
 
 @pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
 @pytest.mark.parametrize("said", ["0001-01-01", "0001", "9999-12-31T23:59:59"])
 def test_the_first_and_the_last_day_are_dates_everywhere(said: str, zone: str) -> None:
-    assert seconds(said, zone=ZoneInfo(zone)) is not None
-    assert seconds(said) is not None
+    assert to_epoch_seconds(said, zone=ZoneInfo(zone)) is not None
+    assert to_epoch_seconds(said) is not None
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ def test_days_months_and_years_begin_in_the_zone_that_is_reported_in(
 ) -> None:
     monkeypatch.setattr(time, "time", lambda: NOW)
 
-    assert meant == _filters.moment_in(ZoneInfo("America/New_York"), said, "--since")
+    assert meant == _filters.timestamp_in(ZoneInfo("America/New_York"), said, "--since")

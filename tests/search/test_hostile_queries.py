@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent_journal.search.entry import Entry
 from agent_journal.search.lexical import Index
-from agent_journal.search.marking import Marker
+from agent_journal.search.marking import Highlighter
 from agent_journal.search.query import Filters, Query, Term, parse
 from agent_journal.search.scanning import Scan
 
@@ -99,9 +99,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile(index: Index, text: str) -> None:
-    query, _ = index.corrected(parse(text, now=1e9))
+    query, _ = index.correct(parse(text, now=1e9))
     index.rank(query, 10)
-    Marker(query).snippet([("text", text) for text in TEXTS])
+    Highlighter(query).snippet([("text", text) for text in TEXTS])
     assert Scan(lambda: ENTRIES, lambda _: ["one"]).rank(query, 10) is not None
     index.search(parse(text, Filters(sources=(text,), fields=("tool", text))), limit=10)
 
@@ -144,12 +144,12 @@ def test_any_grammar(index: Index, text: str) -> None:
 
 def everything_takes(index: Index, text: str) -> None:
     """Index, snippets and rows make something of a text, and agree on what must not be found."""
-    query, _ = index.corrected(parse(text, now=1e9))
+    query, _ = index.correct(parse(text, now=1e9))
     found = {each.key for each in index.rank(query, 10).entries}
     assert found <= set(range(1, len(TEXTS) + 1))
-    Marker(query).snippet(("text", each) for each in TEXTS)
+    Highlighter(query).snippet(("text", each) for each in TEXTS)
     scan = Scan(lambda: ENTRIES, lambda _: ["one"])
-    scanned = {each.key for each in scan.rank(query._replace(wanted=()), 10).entries}
+    scanned = {each.key for each in scan.rank(query._replace(groups=()), 10).entries}
     assert found <= scanned or scanned == set()
 
 
@@ -190,8 +190,8 @@ def test_any_page(index: Index, limit: int, offset: int) -> None:
 @settings(deadline=None)
 def test_what_is_unwanted_only_takes_away(index: Index, text: str, word: str) -> None:
     query = parse(text)
-    less = Query(query.wanted, (*query.unwanted, *(term for group in parse(word).wanted for term in group)))
-    if query.wanted:
+    less = Query(query.groups, (*query.negated, *(term for group in parse(word).groups for term in group)))
+    if query.groups:
         all_of_them = {hit.key for hit in index.search(query, limit=10).entries}
         assert {hit.key for hit in index.search(less, limit=10).entries} <= all_of_them
 

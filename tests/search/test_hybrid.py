@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from agent_journal.search import hybrid
 from agent_journal.search.entry import Entry
-from agent_journal.search.hybrid import Hybrid, fused, in_turn, is_literal
+from agent_journal.search.hybrid import HybridRanker, concatenate, fuse, is_literal
 from agent_journal.search.lexical import Index
 from agent_journal.search.query import Filters, Query, parse
 from agent_journal.search.ranking import Ranked, Ranking
-from agent_journal.search.rerank import Reranked
+from agent_journal.search.rerank import Reranker
 from agent_journal.search.semantic import static, vectors
-from agent_journal.search.semantic.models import of_length_one
-from agent_journal.search.semantic.ranker import Meaning
-from agent_journal.search.semantic.vectors import Made, Stored
+from agent_journal.search.semantic.models import normalize_rows
+from agent_journal.search.semantic.ranker import SemanticRanker
+from agent_journal.search.semantic.vectors import StoredVectors, VectorFormat
 
 MODEL = static.load()
 TEXTS = {
@@ -46,64 +46,64 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 @pytest.fixture(scope="module")
-def meaning(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Meaning:
+def meaning(index: Index, tmp_path_factory: pytest.TempPathFactory) -> SemanticRanker:
     folder = tmp_path_factory.mktemp("meaning") / "vectors"
-    begun = vectors.begin(folder, Made("j", MODEL.name, MODEL.dimensions, "f16", ""))
+    begun = vectors.start_over(folder, VectorFormat("j", MODEL.name, MODEL.dimensions, "f16", ""))
     rows = MODEL.vectors(list(TEXTS.values())).astype(np.float16)
     said = vectors.append(folder, begun, np.array(list(TEXTS), np.int64), rows, np.empty(0, np.int64))
-    return Meaning(Stored(folder, said), MODEL, index)
+    return SemanticRanker(StoredVectors(folder, said), MODEL, index)
 
 
 def found(ranking: Ranking) -> list[int]:
     return [each.key for each in ranking.entries]
 
 
-def test_meaning_finds_what_shares_no_word(meaning: Meaning, index: Index) -> None:
+def test_meaning_finds_what_shares_no_word(meaning: SemanticRanker, index: Index) -> None:
     query = parse("cycling makes sounds while braking")
 
     assert [] == found(index.search(query, limit=5))
     assert 3 == found(meaning.rank(query, 2))[0]
-    assert 3 == found(Hybrid(index, meaning).rank(query, 2))[0]
+    assert 3 == found(HybridRanker(index, meaning).rank(query, 2))[0]
 
 
-def test_filters_and_unwanted_words_hold(meaning: Meaning) -> None:
+def test_filters_and_unwanted_words_hold(meaning: SemanticRanker) -> None:
     assert {4, 6} == set(found(meaning.rank(parse("soup", Filters(roles=("user",))), 9)))
     assert 3 not in found(meaning.rank(parse("bicycle brakes -chain"), 9))
     assert 5 in found(meaning.rank(parse("bicycle brakes -chain"), 9))
 
 
-def test_filters_hold_where_they_leave_much(meaning: Meaning, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent_journal.search.semantic.ranker._FEW", 1)
+def test_filters_hold_where_they_leave_much(meaning: SemanticRanker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent_journal.search.semantic.ranker._MAX_ALLOWED_KEYS", 1)
 
     assert {4, 6} == set(found(meaning.rank(parse("soup", Filters(roles=("user",))), 2)))
     assert [6] == found(meaning.rank(parse("soup -lentil", Filters(roles=("user",))), 5))
 
 
-def test_what_stands_in_quotes_must_be_there(meaning: Meaning, index: Index) -> None:
+def test_what_stands_in_quotes_must_be_there(meaning: SemanticRanker, index: Index) -> None:
     query = parse('"given back" database')
 
     assert [2] == found(meaning.rank(query, 9))
-    assert [2] == found(Hybrid(index, meaning).rank(query, 9))
-    assert [] == found(Hybrid(index, meaning).rank(parse('"soup of squeals"'), 9))
-    some = Hybrid(index, meaning).rank(parse('"given back" connections soup day'), 9)
-    assert ([2], False) == (found(some), some.by_meaning)
+    assert [2] == found(HybridRanker(index, meaning).rank(query, 9))
+    assert [] == found(HybridRanker(index, meaning).rank(parse('"soup of squeals"'), 9))
+    some = HybridRanker(index, meaning).rank(parse('"given back" connections soup day'), 9)
+    assert ([2], False) == (found(some), some.is_semantic_only)
 
 
 @pytest.mark.parametrize(("query", "keys"), [("title:soup carrots", set()), ("text:soup carrots", {4, 6})])
 def test_what_is_asked_for_in_one_place_must_be_there(
-    meaning: Meaning, index: Index, query: str, keys: set[int]
+    meaning: SemanticRanker, index: Index, query: str, keys: set[int]
 ) -> None:
     assert keys == set(found(meaning.rank(parse(query), 9)))
-    assert keys == set(found(Hybrid(index, meaning).rank(parse(query), 9)))
+    assert keys == set(found(HybridRanker(index, meaning).rank(parse(query), 9)))
 
 
-def test_a_name_never_loses_to_what_is_alike(meaning: Meaning, index: Index) -> None:
+def test_a_name_never_loses_to_what_is_alike(meaning: SemanticRanker, index: Index) -> None:
     query = parse("open_session")
 
-    assert 1 == found(Hybrid(index, meaning).rank(query, 9))[0]
+    assert 1 == found(HybridRanker(index, meaning).rank(query, 9))[0]
 
 
-def test_nothing_is_asked(meaning: Meaning) -> None:
+def test_nothing_is_asked(meaning: SemanticRanker) -> None:
     for text in ("", "   ", "---", '""', "\x00"):
         assert [] == found(meaning.rank(parse(text), 5))
     assert [] == found(meaning.rank(parse("soup"), 0))
@@ -111,14 +111,14 @@ def test_nothing_is_asked(meaning: Meaning) -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_question_is_answered(meaning: Meaning, index: Index, text: str) -> None:
-    keys = found(Hybrid(index, meaning).rank(parse(text), 5))
+def test_any_question_is_answered(meaning: SemanticRanker, index: Index, text: str) -> None:
+    keys = found(HybridRanker(index, meaning).rank(parse(text), 5))
 
     assert len(keys) == len(set(keys)) <= 5
 
 
-def test_a_whole_log_is_answered(meaning: Meaning, index: Index) -> None:
-    assert 5 >= len(found(Hybrid(index, meaning).rank(parse("connections of the pool\n" * 5000), 5)))
+def test_a_whole_log_is_answered(meaning: SemanticRanker, index: Index) -> None:
+    assert 5 >= len(found(HybridRanker(index, meaning).rank(parse("connections of the pool\n" * 5000), 5)))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_fusing_keeps_everything_once_and_agrees_with_agreement(
 ) -> None:
     lists = [([Ranked(key, 0) for key in keys], by) for keys, by in ((one, weight), (other, other_weight))]
 
-    both = fused(lists)
+    both = fuse(lists)
 
     assert sorted({*one, *other}) == sorted(each.key for each in both)
     assert sorted((each.score for each in both), reverse=True) == [each.score for each in both]
@@ -162,16 +162,16 @@ def test_fusing_keeps_everything_once_and_agrees_with_agreement(
 
 @given(LISTS, LISTS)
 def test_one_list_after_the_other(one: list[int], other: list[int]) -> None:
-    both = in_turn([Ranked(key, 0) for key in one], [Ranked(key, 0) for key in other])
+    both = concatenate([Ranked(key, 0) for key in one], [Ranked(key, 0) for key in other])
 
     assert [*one, *(key for key in other if key not in one)] == [each.key for each in both]
 
 
 def test_a_longer_list_begins_as_a_shorter_one(
-    meaning: Meaning, index: Index, monkeypatch: pytest.MonkeyPatch
+    meaning: SemanticRanker, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hybrid, "_DEPTH", 3)
-    query, both = parse("soup of the connections"), Hybrid(index, meaning)
+    query, both = parse("soup of the connections"), HybridRanker(index, meaning)
 
     assert found(both.rank(query, 3)) == found(both.rank(query, 6))[:3]
 
@@ -183,12 +183,12 @@ class Known:
         self._keys = keys
 
     def rank(self, query: Query, limit: int) -> Ranking:
-        assert query.wanted
+        assert query.groups
         return Ranking([Ranked(key, 1 / place) for place, key in enumerate(self._keys, 1)][:limit])
 
 
 def test_a_model_reads_the_best_once_more() -> None:
-    ranker = Reranked(Known([4, 3, 6, 5]), MODEL, lambda keys: {key: TEXTS[key] for key in keys})
+    ranker = Reranker(Known([4, 3, 6, 5]), MODEL, lambda keys: {key: TEXTS[key] for key in keys})
 
     assert 3 == found(ranker.rank(parse("squealing bicycle brakes"), 4))[0]
     assert {3, 4, 5, 6} == set(found(ranker.rank(parse("squealing bicycle brakes"), 4)))
@@ -196,15 +196,19 @@ def test_a_model_reads_the_best_once_more() -> None:
 
 
 def test_zeros_stay_zeros() -> None:
-    rows = of_length_one(np.array([[0, 0], [3, 4]], np.float32))
+    rows = normalize_rows(np.array([[0, 0], [3, 4]], np.float32))
 
     assert [[0.0, 0.0], [0.6, 0.8]] == [[round(float(value), 3) for value in row] for row in rows]
 
 
 def test_without_vectors_words_answer(index: Index, tmp_path: Path) -> None:
-    empty = Stored(tmp_path, vectors.begin(tmp_path / "v", Made("j", MODEL.name, 256, "f16", "")))
+    empty = StoredVectors(
+        tmp_path, vectors.start_over(tmp_path / "v", VectorFormat("j", MODEL.name, 256, "f16", ""))
+    )
 
-    assert [4, 6] == sorted(found(Hybrid(index, Meaning(empty, MODEL, index)).rank(parse("soup"), 9)))
+    assert [4, 6] == sorted(
+        found(HybridRanker(index, SemanticRanker(empty, MODEL, index)).rank(parse("soup"), 9))
+    )
 
 
 class Everywhere(Known):
@@ -212,7 +216,7 @@ class Everywhere(Known):
 
     def search(self, query: Query, *, limit: int, offset: int = 0) -> Ranking:
         assert not offset
-        if query.enough is None:
+        if query.min_groups is None:
             return self.rank(query, limit)
         return Ranking([Ranked(7, 1.0)], since=5)
 
@@ -220,5 +224,5 @@ class Everywhere(Known):
 def test_it_is_told_since_when_only_where_it_matters() -> None:
     query = parse("soup connections")
 
-    assert Hybrid(Everywhere([1]), Known([2])).rank(query, 3).since is None
-    assert 5 == Hybrid(Everywhere([]), Known([2])).rank(query, 3).since
+    assert HybridRanker(Everywhere([1]), Known([2])).rank(query, 3).since is None
+    assert 5 == HybridRanker(Everywhere([]), Known([2])).rank(query, 3).since

@@ -249,8 +249,8 @@ def test_filters(folder: Path, filters: Filters, keys: set[int]) -> None:
     assert keys == set(found(index, "-other", filters))
     assert keys == set(found(index, "", filters))
     query = parse("", filters)
-    assert keys == set(index.allowed(query, 5) or ())
-    assert keys - {1} == index.among(query, [2, 3, 99])
+    assert keys == set(index.allowed_keys(query, 5) or ())
+    assert keys - {1} == index.filter_keys(query, [2, 3, 99])
     unlike = Query(excluded=filters)
     assert {1, 2, 3} - keys == {hit.key for hit in index.search(unlike, limit=9).entries}
 
@@ -264,10 +264,10 @@ def test_what_has_no_time_is_neither_before_nor_after(folder: Path) -> None:
 def test_too_many_to_name(folder: Path) -> None:
     index = filled(folder, *["word"] * 9)
     query = parse("-other", Filters(sources=("one",)))
-    assert index.allowed(query, 8) is None
-    assert list(range(1, 10)) == sorted(index.allowed(query, 9) or ())
-    assert index.allowed(parse("word"), 99) is None
-    assert {1, 2} == index.among(parse("word"), [1, 2])
+    assert index.allowed_keys(query, 8) is None
+    assert list(range(1, 10)) == sorted(index.allowed_keys(query, 9) or ())
+    assert index.allowed_keys(parse("word"), 99) is None
+    assert {1, 2} == index.filter_keys(parse("word"), [1, 2])
 
 
 def test_removed_is_not_found(folder: Path) -> None:
@@ -293,7 +293,7 @@ def test_what_is_not_committed_is_gone_and_comes_again_once(folder: Path) -> Non
     with filled(folder, "one word") as index:
         index.add([entry(2, "two word")])
         assert index._writer is not None
-        index._drain(index._writer)  # as it happens by itself when much waits: on disk, and not counted
+        index._flush(index._writer)  # as it happens by itself when much waits: on disk, and not counted
     index = Index.open(folder)
     assert index.upto == 1
     index.add([entry(2, "two word")])
@@ -440,7 +440,7 @@ def test_a_prefix_stands_for_many_words(folder: Path) -> None:
 def test_the_last_word_of_a_row_may_be_any_that_begins_so(
     folder: Path, monkeypatch: pytest.MonkeyPatch, in_a_row: int
 ) -> None:
-    monkeypatch.setattr(matching, "_IN_A_ROW", in_a_row)
+    monkeypatch.setattr(matching, "_MAX_PHRASE_EXPANSIONS", in_a_row)
     hashes = (f"ac{number:04x} open_ac{number:04x}" for number in range(150))
     index = filled(folder, *hashes, "user_account", "userAccount", "account user", "x東京")
 
@@ -501,10 +501,10 @@ WEEK = 7 * DAY
 @pytest.fixture
 def years(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
     """Three hundred weeks with two entries each, where a few are enough."""
-    monkeypatch.setattr(reach, "_EASY", 100)
-    monkeypatch.setattr(reach, "_NEWEST", 40)
-    monkeypatch.setattr(reach, "_AMONG", 20)
-    monkeypatch.setattr(reach, "_NEARLY_ALL", 0.25)
+    monkeypatch.setattr(reach, "_MAX_CHEAP_ENTRIES", 100)
+    monkeypatch.setattr(reach, "_FIRST_ENTRIES", 40)
+    monkeypatch.setattr(reach, "_MIN_HITS", 20)
+    monkeypatch.setattr(reach, "_NEARLY_ALL_SHARE", 0.25)
     index = Index.open(folder)
     index.add(entry(week * 2, "the usual word and more of it", at=week * WEEK) for week in range(1, 301))
     index.add(
@@ -525,7 +525,7 @@ def test_what_is_everywhere_is_ranked_among_the_newest(years: Index) -> None:
 def test_whoever_wants_more_of_what_is_in_quotes_gets_it_from_further_back(
     years: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reach, "_IN_QUOTES", 5)
+    monkeypatch.setattr(reach, "_MIN_EXACT_HITS", 5)
     pages = [years.search(parse('"of word"'), limit=limit).entries for limit in (5, 20, 80, 300)]
 
     assert all(fewer == more[: len(fewer)] for fewer, more in pairwise(pages))
@@ -583,7 +583,7 @@ def test_whoever_wants_more_gets_the_same_first(
     years: Index, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
     """Also where more of them are sought further back, or match alike, or are of the same moment."""
-    monkeypatch.setattr(lexical, "_TOGETHER", 20)
+    monkeypatch.setattr(lexical, "_RECENCY_WINDOW_HITS", 20)
     line = "at the harbour again, one of the many that nobody can do without"
     years.add(entry(2000 + each, line, at=(each % 7) * WEEK) for each in range(100))
     years.add(entry(3000 + each, f"no way to the {line[7:]}", at=500 * WEEK) for each in range(30))
@@ -601,7 +601,7 @@ def test_the_newest_are_enough_that_have_what_is_in_quotes(
     years: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All have it as it was asked for; of those with words, many are ranked."""
-    monkeypatch.setattr(reach, "_AMONG", 1000)
+    monkeypatch.setattr(reach, "_MIN_HITS", 1000)
     row, words = (years.search(parse(text), limit=10) for text in ('"usual word"', "usual word"))
 
     assert 281 * WEEK == row.since

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_journal.search.marking import Marker, folded
+from agent_journal.search.marking import Highlighter, fold
 from agent_journal.search.query import parse
 
 
 def marked(query: str, *texts: str) -> str:
     """The snippet with brackets around what is marked."""
-    snippet = Marker(parse(query)).snippet(("text", text) for text in texts)[1]
+    snippet = Highlighter(parse(query)).snippet(("text", text) for text in texts)[1]
     shown, at = "", 0
     for start, end in snippet.marks:
         shown += f"{snippet.text[at:start]}[{snippet.text[start:end]}]"
@@ -112,14 +112,14 @@ def test_letters_and_their_accents_may_be_apart(query: str, text: str) -> None:
 )
 def test_what_is_sought_in_one_place_is_shown_there(query: str, name: str) -> None:
     texts = [(field, f"a needle in {field}") for field in ("text", "thinking", "tool", "output")]
-    field, snippet = Marker(parse(query)).snippet(texts)
+    field, snippet = Highlighter(parse(query)).snippet(texts)
 
     assert (name, f"a needle in {name}", [(2, 8)]) == (field, snippet.text, snippet.marks)
 
 
 def test_what_is_coloured_is_marked() -> None:
     text = "\x1b[1;31merror\x1b[0m: \x1b[2Kno errors"
-    snippet = Marker(parse("error")).snippet([("output", text)])[1]
+    snippet = Highlighter(parse("error")).snippet([("output", text)])[1]
 
     assert (text, [(7, 12)]) == (snippet.text, snippet.marks)
 
@@ -157,7 +157,7 @@ def test_what_stands_at_the_end_of_a_very_long_text_is_shown(filler: str) -> Non
 
 def test_a_window_is_as_wide_where_the_text_begins() -> None:
     text = f"server {'x' * 190} port {'y' * 900}"
-    snippet = Marker(parse("server port")).snippet([("text", text)])[1]
+    snippet = Highlighter(parse("server port")).snippet([("text", text)])[1]
     assert (2, 2) == (snippet.groups, len(snippet.marks))
     assert " … " not in snippet.text
 
@@ -170,17 +170,17 @@ def test_the_text_with_most_of_the_words_is_shown() -> None:
 @given(st.text(), st.lists(st.text(max_size=60), max_size=3))
 @settings(deadline=None)
 def test_any_text(query: str, texts: list[str]) -> None:
-    _, snippet = Marker(parse(query)).snippet(("text", text) for text in texts)
+    _, snippet = Highlighter(parse(query)).snippet(("text", text) for text in texts)
     assert all(0 <= start < end <= len(snippet.text) for start, end in snippet.marks)
 
 
 @given(st.text())
 def test_folding_keeps_places(text: str) -> None:
-    known = folded(text)
-    assert known.places is None or len(known.places) == len(known.text) + 1
-    assert known.place(len(known.text)) == len(text)
+    known = fold(text)
+    assert known.origins is None or len(known.origins) == len(known.text) + 1
+    assert known.origin(len(known.text)) == len(text)
 
 
 @given(st.text(st.sampled_from("aZ ÄßéİσΣς東\u0301\udc80ÿŸ…"), max_size=30))
 def test_a_text_is_folded_letter_by_letter(text: str) -> None:
-    assert "".join(folded(letter).text for letter in text) == folded(text).text
+    assert "".join(fold(letter).text for letter in text) == fold(text).text

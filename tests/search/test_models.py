@@ -59,33 +59,33 @@ def test_a_vector_does_not_depend_on_others(text: str, others: list[str]) -> Non
 
 
 def test_words_are_remembered_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(static, "_MOST_WORDS", 3)
+    monkeypatch.setattr(static, "_MAX_CACHED_WORDS", 3)
     model = static.load()
     before = model.vectors(["one two"])
 
     model.vectors(["three four five six"])
 
-    assert len(model._known) <= 4
+    assert len(model._tokens) <= 4
     assert np.allclose(before, model.vectors(["one two"]))
 
 
 @given(st.text(max_size=3000))
 def test_pieces_hold_all_words_in_their_order(text: str) -> None:
-    pieces = chunks.chunks(text)
+    pieces = chunks.split_chunks(text)
 
-    assert all(len(piece.encode()) <= chunks.SIZE for piece in pieces)
+    assert all(len(piece.encode()) <= chunks.MAX_CHUNK_BYTES for piece in pieces)
     assert (
         "".join(text.encode("utf-8", "replace").decode().split())[:40]
         == "".join("".join(pieces).split())[:40]
     )
-    assert len(pieces) <= chunks.MOST
+    assert len(pieces) <= chunks.MAX_CHUNKS
 
 
 def test_pieces_overlap_and_end() -> None:
     words = [f"word{number}" for number in range(3000)]
-    pieces = [piece.split() for piece in chunks.chunks(" ".join(words))]
+    pieces = [piece.split() for piece in chunks.split_chunks(" ".join(words))]
 
-    assert chunks.MOST == len(pieces)
+    assert chunks.MAX_CHUNKS == len(pieces)
     for one, next_ in pairwise(pieces):
         assert next_[0] in one
         assert next_[-1] not in one
@@ -94,24 +94,24 @@ def test_pieces_overlap_and_end() -> None:
 def test_base64_is_left_out() -> None:
     blob = "QUJD" * 200
 
-    assert ["before after"] == chunks.chunks(f"before {blob} after")
+    assert ["before after"] == chunks.split_chunks(f"before {blob} after")
 
 
 def test_chinese_is_cut_into_short_pieces() -> None:
-    pieces = chunks.chunks("数据库连接池泄漏" * 40)
+    pieces = chunks.split_chunks("数据库连接池泄漏" * 40)
 
     assert len(pieces) > 3
-    assert all(len(piece.encode()) <= chunks.SIZE for piece in pieces)
+    assert all(len(piece.encode()) <= chunks.MAX_CHUNK_BYTES for piece in pieces)
 
 
 def test_the_ends_of_an_output_tell_how_it_went() -> None:
     output = f"running 12 tests {'ok ' * 2000} error: the disk is full"
 
-    first, last = chunks.ends(output)
+    first, last = chunks.first_and_last_chunk(output)
 
     assert first.startswith("running 12 tests")
     assert last.endswith("error: the disk is full")
-    assert ["short"] == chunks.ends("short")
+    assert ["short"] == chunks.first_and_last_chunk("short")
 
 
 # ── A model of one's own ──
@@ -120,7 +120,7 @@ def test_the_ends_of_an_output_tell_how_it_went() -> None:
 def test_a_model_of_ones_own_is_used(tmp_path: Path) -> None:
     tiny_onnx.write_model(tmp_path)
 
-    model, trouble = models.chosen(tmp_path, "none")
+    model, trouble = models.choose_model(tmp_path, "none")
 
     assert model is not None
     assert (3, "", f"onnx {tmp_path.name}") == (model.dimensions, trouble, " ".join(model.name.split()[:2]))
@@ -145,10 +145,10 @@ def test_a_broken_model_is_told_of_in_one_line(tmp_path: Path, file: str) -> Non
     tiny_onnx.write_model(tmp_path)
     (tmp_path / file).write_bytes(b"{ no model")
 
-    model, trouble = models.chosen(tmp_path, "none")
+    model, trouble = models.choose_model(tmp_path, "none")
 
     assert model is not None
-    assert (static.name_of(), False) == (model.name, "\n" in trouble)
+    assert (static.model_name(), False) == (model.name, "\n" in trouble)
     assert str(tmp_path) in trouble
 
 
@@ -156,18 +156,20 @@ def test_a_missing_extra_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     tiny_onnx.write_model(tmp_path)
     monkeypatch.setattr(onnx, "find_spec", lambda _: None)
 
-    model, trouble = models.chosen(tmp_path, "none")
+    model, trouble = models.choose_model(tmp_path, "none")
 
     assert model is not None
-    assert static.name_of() == model.name
+    assert static.model_name() == model.name
     assert "agent-journal[onnx]" in trouble
 
 
 def test_a_model_that_is_not_wanted_is_not_used(tmp_path: Path) -> None:
     tiny_onnx.write_model(tmp_path)
 
-    assert static.name_of() == getattr(models.chosen(tmp_path, "none", own=False).model, "name", "")
-    assert static.name_of() == models.name_of(tmp_path, own=False)
+    assert static.model_name() == getattr(
+        models.choose_model(tmp_path, "none", allow_custom=False).model, "name", ""
+    )
+    assert static.model_name() == models.expected_model_name(tmp_path, allow_custom=False)
 
 
 @pytest.mark.parametrize(("fallback", "name"), [("hash", "hash 1"), ("none", None)])
@@ -179,7 +181,7 @@ def test_without_any_model_the_fallback_serves(
 
     monkeypatch.setattr(static, "distribution", not_there)
 
-    model, trouble = models.chosen(tmp_path, fallback)
+    model, trouble = models.choose_model(tmp_path, fallback)
 
     assert name == getattr(model, "name", None)
     assert "is not installed" in trouble
@@ -190,9 +192,9 @@ def test_the_code_of_the_wheel_is_not_imported() -> None:
 
 
 def test_that_there_is_no_model_is_trouble_where_one_was_settled(tmp_path: Path) -> None:
-    assert "" == models.chosen(tmp_path, "none").trouble
-    assert f"no model.onnx in {tmp_path}" in models.chosen(tmp_path, "none", is_settled=True).trouble
-    assert "" == models.chosen(tmp_path, "none", own=False, is_settled=True).trouble
+    assert "" == models.choose_model(tmp_path, "none").problem
+    assert f"no model.onnx in {tmp_path}" in models.choose_model(tmp_path, "none", is_configured=True).problem
+    assert "" == models.choose_model(tmp_path, "none", allow_custom=False, is_configured=True).problem
 
 
 def test_it_is_told_that_there_is_no_bundled_model_for_a_newer_python(
@@ -201,4 +203,4 @@ def test_it_is_told_that_there_is_no_bundled_model_for_a_newer_python(
     monkeypatch.setattr(static, "_PACKAGE", "no-such-package")
     monkeypatch.setattr(sys, "version_info", (3, 14, 0))
 
-    assert "(there is none for Python 3.14)" in models.chosen(tmp_path, "hash").trouble
+    assert "(there is none for Python 3.14)" in models.choose_model(tmp_path, "hash").problem

@@ -14,8 +14,8 @@ import pytest
 from agent_journal import config as configs
 from agent_journal import journal as journals
 from agent_journal.archive import importing, open_to_write
-from agent_journal.archive.candidates import Found
-from agent_journal.cli.search import _tell
+from agent_journal.archive.candidates import ImportCandidate
+from agent_journal.cli.search import _report
 from agent_journal.config import Config
 from agent_journal.errors import IndexBehind, NoSuchName
 from agent_journal.journal import Journal, export, index_upkeep
@@ -96,7 +96,7 @@ CHATS = [
 def keep(config: Config, folder: Path, *chats: dict[str, Any]) -> None:
     path = folder / f"{chats[0]['id']}.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in chats), encoding="utf-8")
-    journals.import_files(config, [Found(str(path))], lambda _: None)
+    journals.import_files(config, [ImportCandidate(str(path))], lambda _: None)
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_what_is_shown_of_a_hit(search: Callable[..., Answer]) -> None:
     (hit,) = search("route", context=1).hits
     assert (hit.field, hit.snippet.text) == ("output", "ConnectionError: no route to harbour")
     assert [(20, 25)] == hit.snippet.marks
-    assert (["t4"], []) == ([each.message for each in hit.before], [each.message for each in hit.behind])
+    assert (["t4"], []) == ([each.message for each in hit.before], [each.message for each in hit.after])
     (hit,) = search("high water").hits
     assert hit.field == "title"
 
@@ -271,9 +271,9 @@ def test_a_mode_that_there_is_not(config: Config, tmp_path: Path) -> None:
 def test_what_a_long_conversation_leaves_no_room_for_is_found(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "_WINDOW", 4)
-    monkeypatch.setattr(searching, "_MOST", 8)
-    monkeypatch.setattr(searching, "_EACH", 8)
+    monkeypatch.setattr(searching, "_INITIAL_WINDOW_ENTRIES", 4)
+    monkeypatch.setattr(searching, "_MAX_WINDOW_ENTRIES", 8)
+    monkeypatch.setattr(searching, "_MAX_ENTRIES_PER_HIT", 8)
     long = chat("long", *(said(f"l{number}", f"tea {number}", 10 + number) for number in range(40)))
     short = [chat(f"short-{number}", said(f"s{number}", f"some tea {number}", number)) for number in range(5)]
     keep(config, tmp_path, long, *short)
@@ -284,9 +284,9 @@ def test_what_a_long_conversation_leaves_no_room_for_is_found(
         assert ["short-4"] == [id_ for id_, _ in found(journal.search("role:user", 1, 1))]
         both = journal.search("role:user", 20)
         assert (6, False) == (len(both.hits), both.has_more)
-        assert 6 == len(export.found(journal, "role:user", None, None))
+        assert 6 == len(export.find_conversations(journal, "role:user", None, None))
         monkeypatch.setattr(export, "_HITS", 1)
-        assert 6 == len(export.found(journal, "role:user", None, None))
+        assert 6 == len(export.find_conversations(journal, "role:user", None, None))
 
 
 def test_a_subagent_is_shown_with_the_one_it_works_for(config: Config, tmp_path: Path) -> None:
@@ -398,7 +398,7 @@ def test_a_hit_in_a_fork_tells_where_else_it_is(forked: Journal) -> None:
     (hit,) = forked.search("door", filters=within, mode="lexical", context=1).hits
 
     assert ["first"] == hit.copies
-    assert ["m3"] == [each.message for each in hit.behind]
+    assert ["m3"] == [each.message for each in hit.after]
 
 
 def test_what_is_shown(forked: Journal) -> None:
@@ -413,7 +413,7 @@ def test_without_words_the_newest_comes_first(forked: Journal, mode: Mode) -> No
     answer = forked.search("role:user", mode=mode)
 
     assert [("helper", "h1"), ("fork", "m3"), ("first", "m2")] == found(answer)
-    assert not answer.meaning
+    assert not answer.semantic_problem
 
 
 @pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
@@ -423,16 +423,16 @@ def test_where_words_are_looked_for_only_words_are(forked: Journal, mode: Mode) 
     assert found(forked.search("in:text lantern", mode="lexical")) == found(texts)
     assert texts.hits
     assert not titles.hits
-    assert not texts.meaning
+    assert not texts.semantic_problem
 
 
 def test_it_is_said_since_when_frequent_words_were_looked_for(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reach, "_EASY", 20)
-    monkeypatch.setattr(reach, "_NEWEST", 4)
-    monkeypatch.setattr(reach, "_AMONG", 1)
-    monkeypatch.setattr(searching, "_WINDOW", 4)
+    monkeypatch.setattr(reach, "_MAX_CHEAP_ENTRIES", 20)
+    monkeypatch.setattr(reach, "_FIRST_ENTRIES", 4)
+    monkeypatch.setattr(reach, "_MIN_HITS", 1)
+    monkeypatch.setattr(searching, "_INITIAL_WINDOW_ENTRIES", 4)
     thursday = datetime(2025, 1, 2, 10, tzinfo=UTC)
     weeks = [f"{thursday + timedelta(weeks=number):%FT%TZ}" for number in range(56)]
     keep(config, tmp_path, *(chat(at, said(at, "a lantern", 0) | {"at": at}) for at in weeks))
@@ -475,7 +475,7 @@ def test_without_an_index_rows_are_looked_through(
         assert answer.is_whole
         assert {"tides"} == {id_ for id_, _ in found(answer)}
         assert [("tides", "t5")] == found(journal.search("tool:shell has:error route", mode="lexical"))
-        assert journals.mend(config, anew=True)
+        assert journals.mend(config, from_scratch=True)
         healed = journal.search("harbour -ships", mode="lexical")
     assert not healed.problem
     assert {"tides"} == {id_ for id_, _ in found(healed)}
@@ -535,14 +535,14 @@ def test_rows_are_looked_through_once_however_much_one_conversation_has(
 ) -> None:
     keep(config, tmp_path, chat("long", *(said(f"m{n}", f"harbour {n}", n % 60) for n in range(250))))
     delete(words(config))
-    looks: list[scanning._Look] = []
+    looks: list[scanning._EntryMatcher] = []
 
-    class Look(scanning._Look):
+    class Look(scanning._EntryMatcher):
         def __init__(self, query: Query, values: Callable[[str], Iterable[str]]) -> None:
             super().__init__(query, values)
             looks.append(self)
 
-    monkeypatch.setattr(scanning, "_Look", Look)
+    monkeypatch.setattr(scanning, "_EntryMatcher", Look)
     with Journal(config) as journal:
         (hit,) = journal.search("harbour", mode="lexical").hits
 
@@ -555,7 +555,7 @@ def test_whoever_cannot_write_still_searches(config: Config, tmp_path: Path) -> 
     delete(words(config))
     with open_to_write(config.home), Journal(config) as journal:
         assert {"tides", "ships"} == {id_ for id_, _ in found(journal.search("harbour"))}
-        assert not journals.mend(config, anew=True)
+        assert not journals.mend(config, from_scratch=True)
 
 
 def test_rows_that_the_index_lacks_are_found(
@@ -574,7 +574,7 @@ def test_rows_that_the_index_lacks_are_found(
         with monkeypatch.context() as patched:
             patched.setattr(scanning, "Scan", partial(scanning.Scan, seconds=-1))
             assert not journal.search("harbour", mode="lexical").is_whole, "there was no time for them"
-        assert journals.mend(config, anew=False)
+        assert journals.mend(config, from_scratch=False)
         assert journal.search("harbour", mode="lexical").is_whole
 
 
@@ -590,9 +590,9 @@ def test_what_no_filter_can_mean_is_told(search: Callable[..., Answer]) -> None:
 
 
 def test_what_could_not_be_looked_at_is_not_told_as_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    _tell(Answer([], is_whole=False, behind=3), as_json=False)
+    _report(Answer([], is_whole=False, behind=3), as_json=False)
 
-    assert "as far as two seconds went\naj: nothing was found\n" in capsys.readouterr().err
+    assert "as far as two seconds went\naj: Nothing found.\n" in capsys.readouterr().err
 
 
 def test_a_sync_makes_an_index_of_another_version_again(config: Config, tmp_path: Path) -> None:
@@ -620,7 +620,7 @@ def test_where_a_conversation_was_held_is_known_of_all_of_it_once_it_is_known(
         assert ["fork"] == journal.search("project:lamps lantern", mode="lexical").hits[0].copies
         assert not journal.search("-project:lamps lantern OR lit OR out", mode="lexical").hits
     with open_to_write(config.home) as kept:
-        assert not index_upkeep.fit(kept, config).problems
+        assert not index_upkeep.check_index(kept, config).problems
         assert not [*kept.store.problems()]
 
 

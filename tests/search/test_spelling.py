@@ -46,9 +46,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     ],
 )
 def test_a_slip_is_corrected(index: Index, typed: str, meant: str, found: int) -> None:
-    query, corrections = index.corrected(parse(typed))
+    query, corrections = index.correct(parse(typed))
     assert meant in corrections[0].meant
-    assert query.meaning.startswith(meant)
+    assert query.semantic_text.startswith(meant)
     assert [found] == [each.key for each in index.rank(query, 10).entries]
 
 
@@ -67,7 +67,7 @@ def test_a_slip_is_corrected(index: Index, typed: str, meant: str, found: int) -
     ],
 )
 def test_what_is_no_slip_stays(index: Index, typed: str) -> None:
-    assert (parse(typed), []) == index.corrected(parse(typed))
+    assert (parse(typed), []) == index.correct(parse(typed))
 
 
 @pytest.mark.parametrize("typed", ["createdAt", "OrderBook", "`orderBook`"])
@@ -77,7 +77,7 @@ def test_a_name_is_no_slip_where_it_is_written_otherwise(tmp_path: Path, typed: 
     index.add(Entry(key, 1, "", "", "", "", 0, text) for key, text in enumerate(texts, 1))
     index.commit(4)
 
-    assert (parse(typed), []) == index.corrected(parse(typed))
+    assert (parse(typed), []) == index.correct(parse(typed))
 
 
 def test_a_slip_in_a_name_is_corrected(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_slip_in_a_name_is_corrected(tmp_path: Path) -> None:
     index.add([Entry(1, 1, "", "", "", "", 0, "class UserAccount of a user")])
     index.commit(1)
 
-    assert [("UserAcount", ("useraccount",))] == index.corrected(parse("UserAcount"))[1]
+    assert [("UserAcount", ("useraccount",))] == index.correct(parse("UserAcount"))[1]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_nobody_wrote_is_taken_for_a_beginning(tmp_path: Path, typed: str, 
     index.add([Entry(6, 1, "", "", "", "", 0, output="commit 4f2a9c0e1b7d4f2a")])
     index.commit(6)
 
-    query, corrections = index.corrected(parse(typed))
+    query, corrections = index.correct(parse(typed))
 
     assert [(meant,)] * bool(meant) == [each.meant for each in corrections if each.meant[0].endswith("*")]
     if meant:
@@ -119,7 +119,7 @@ def test_what_nobody_wrote_is_taken_for_a_beginning(tmp_path: Path, typed: str, 
 
 
 def test_a_slip_that_others_made_finds_both(index: Index) -> None:
-    query, corrections = index.corrected(parse("recieve"))
+    query, corrections = index.correct(parse("recieve"))
     assert [("recieve", ("receive",))] == corrections
     keys = [each.key for each in index.rank(query, 100).entries]
     assert len(keys) == 52
@@ -127,13 +127,13 @@ def test_a_slip_that_others_made_finds_both(index: Index) -> None:
 
 
 def test_what_somebody_wrote_is_no_slip_in_two_letters(index: Index) -> None:
-    assert [] == index.corrected(parse("receieev"))[1]
+    assert [] == index.correct(parse("receieev"))[1]
 
 
 @pytest.mark.parametrize("typed", ["recieve", "Recieve", "(RECIEVE),"])
 def test_a_word_that_somebody_wrote_stays_what_is_meant(index: Index, typed: str) -> None:
-    query, corrections = index.corrected(parse(f"{typed} nowhere nobody"))
+    query, corrections = index.correct(parse(f"{typed} nowhere nobody"))
 
     assert ("receive",) == corrections[0].meant
-    assert query.meaning.startswith(typed)
+    assert query.semantic_text.startswith(typed)
     assert 4 in [each.key for each in index.rank(query, 10).entries]

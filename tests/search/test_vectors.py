@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from agent_journal.errors import CannotWrite, IndexDamaged
 from agent_journal.search.semantic import nearest, vectors
-from agent_journal.search.semantic.vectors import About, Made, Stored
+from agent_journal.search.semantic.vectors import StoredVectors, VectorFormat, VectorsInfo
 
-MADE = Made("journal", "model", 8, "f32", "all")
+MADE = VectorFormat("journal", "model", 8, "f32", "all")
 NONE = np.empty(0, np.int64)
 
 
@@ -34,28 +34,28 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "index.vectors"
 
 
-def said(folder: Path) -> About:
-    found = vectors.about(folder)
+def said(folder: Path) -> VectorsInfo:
+    found = vectors.read_info(folder)
     assert found is not None
     return found
 
 
 def test_what_is_appended_is_there(folder: Path) -> None:
     rows = some(5)
-    first = vectors.append(folder, vectors.begin(folder, MADE), keys(1, 1, 4), rows[:3], keys(2))
+    first = vectors.append(folder, vectors.start_over(folder, MADE), keys(1, 1, 4), rows[:3], keys(2))
     vectors.append(folder, first, keys(7, 9), rows[3:], NONE)
 
-    stored = Stored(folder, said(folder))
+    stored = StoredVectors(folder, said(folder))
 
     assert [1, 1, 4, 7, 9] == stored.keys.tolist()
-    assert [1, 2, 4, 7, 9] == stored.known().tolist()
+    assert [1, 2, 4, 7, 9] == stored.known_keys().tolist()
     assert np.array_equal(rows, stored.rows)
-    assert 9 == stored.about.reach
+    assert 9 == stored.info.reach
     assert [] == stored.problems()
 
 
 def test_only_the_owner_may_read_it(folder: Path) -> None:
-    vectors.append(folder, vectors.begin(folder, MADE), keys(1), some(1), keys(2))
+    vectors.append(folder, vectors.start_over(folder, MADE), keys(1), some(1), keys(2))
 
     assert 0o700 == stat.S_IMODE(folder.stat().st_mode)
     assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
@@ -65,34 +65,34 @@ def test_only_the_owner_may_read_it(folder: Path) -> None:
 def test_whoever_is_killed_while_appending_leaves_what_nobody_counts(
     folder: Path, monkeypatch: pytest.MonkeyPatch, reached: str
 ) -> None:
-    before = vectors.append(folder, vectors.begin(folder, MADE), keys(1), some(1), keys(2))
-    real = vectors._extend
+    before = vectors.append(folder, vectors.start_over(folder, MADE), keys(1), some(1), keys(2))
+    real = vectors._write_at
 
     def killed(path: str, size: int, data: bytes) -> None:
         real(path, size, data[: len(data) // 2])
         if path.endswith(reached):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(vectors, "_extend", killed)
+    monkeypatch.setattr(vectors, "_write_at", killed)
     with pytest.raises(KeyboardInterrupt):
         vectors.append(folder, before, keys(3, 4), some(2, 2), keys(5))
     monkeypatch.undo()
 
     assert before == said(folder)
     again = vectors.append(folder, before, keys(3, 4), some(2, 2), keys(5))
-    stored = Stored(folder, again)
+    stored = StoredVectors(folder, again)
     assert ([1, 3, 4], [2, 5]) == (stored.keys.tolist(), stored.mute.tolist())
     assert np.array_equal(np.concatenate([some(1), some(2, 2)]), stored.rows)
 
 
 def test_what_must_go_is_in_no_file_any_more(folder: Path) -> None:
     rows = some(4)
-    vectors.append(folder, vectors.begin(folder, MADE), keys(1, 2, 2, 3), rows, keys(4, 5))
-    old = Stored(folder, said(folder))
+    vectors.append(folder, vectors.start_over(folder, MADE), keys(1, 2, 2, 3), rows, keys(4, 5))
+    old = StoredVectors(folder, said(folder))
 
-    vectors.keep_only(old, keys(1, 3, 4))
+    vectors.rewrite_with(old, keys(1, 3, 4))
 
-    stored = Stored(folder, said(folder))
+    stored = StoredVectors(folder, said(folder))
     assert ([1, 3], [4]) == (stored.keys.tolist(), stored.mute.tolist())
     assert np.array_equal(rows[[0, 3]], stored.rows)
     assert all(rows[1].tobytes() not in path.read_bytes() for path in folder.iterdir())
@@ -100,45 +100,45 @@ def test_what_must_go_is_in_no_file_any_more(folder: Path) -> None:
 
 
 def test_nothing_is_kept_of_nothing(folder: Path) -> None:
-    vectors.append(folder, vectors.begin(folder, MADE), keys(1), some(1), NONE)
+    vectors.append(folder, vectors.start_over(folder, MADE), keys(1), some(1), NONE)
 
-    stored = Stored(folder, vectors.keep_only(Stored(folder, said(folder)), NONE))
+    stored = StoredVectors(folder, vectors.rewrite_with(StoredVectors(folder, said(folder)), NONE))
 
     assert (0, 0) == (len(stored.rows), len(stored.keys))
-    assert [] == nearest.nearest(stored, some(1)[0], 5)
+    assert [] == nearest.find_nearest(stored, some(1)[0], 5)
 
 
 def test_damage_is_told(folder: Path) -> None:
-    vectors.append(folder, vectors.begin(folder, MADE), keys(1, 2), some(2), NONE)
+    vectors.append(folder, vectors.start_over(folder, MADE), keys(1, 2), some(2), NONE)
     path = folder / "1.rows"
     path.write_bytes(b"\xff" * 32 + path.read_bytes()[32:])
-    assert ["1 of its vectors are damaged"] == Stored(folder, said(folder)).problems()
+    assert ["1 of its vectors are damaged"] == StoredVectors(folder, said(folder)).problems()
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(IndexDamaged, match="too short"):
-        Stored(folder, said(folder))
-    (folder / vectors.ABOUT).write_text("[]")
+        StoredVectors(folder, said(folder))
+    (folder / vectors.INFO_FILE).write_text("[]")
     with pytest.raises(IndexDamaged):
-        vectors.about(folder)
+        vectors.read_info(folder)
 
 
 @pytest.mark.parametrize("rows", [-1, 10**9, 10**30])
 def test_a_count_that_cannot_be_is_damage(folder: Path, rows: int) -> None:
-    vectors.append(folder, vectors.begin(folder, MADE), keys(1, 2), some(2), NONE)
+    vectors.append(folder, vectors.start_over(folder, MADE), keys(1, 2), some(2), NONE)
 
     with pytest.raises(IndexDamaged, match="too short"):
-        Stored(folder, said(folder)._replace(rows=rows))
+        StoredVectors(folder, said(folder)._replace(rows=rows))
 
 
 def test_other_layouts_and_nothing_are_nothing(folder: Path) -> None:
-    assert vectors.about(folder) is None
-    vectors.begin(folder, MADE)
-    text = (folder / vectors.ABOUT).read_text().replace('"layout": 1', '"layout": 0')
-    (folder / vectors.ABOUT).write_text(text)
-    assert vectors.about(folder) is None
+    assert vectors.read_info(folder) is None
+    vectors.start_over(folder, MADE)
+    text = (folder / vectors.INFO_FILE).read_text().replace('"layout": 1', '"layout": 0')
+    (folder / vectors.INFO_FILE).write_text(text)
+    assert vectors.read_info(folder) is None
 
 
 def test_what_is_not_ours_stays(folder: Path) -> None:
-    vectors.append(folder, vectors.begin(folder, MADE), keys(1), some(1), NONE)
+    vectors.append(folder, vectors.start_over(folder, MADE), keys(1), some(1), NONE)
     (folder / "notes.txt").write_text("mine")
 
     vectors.discard(folder)
@@ -150,7 +150,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
     with pytest.raises(CannotWrite):
-        vectors.begin(tmp_path / "file" / "vectors", MADE)
+        vectors.start_over(tmp_path / "file" / "vectors", MADE)
 
 
 # ── The nearest ──
@@ -163,20 +163,20 @@ def test_the_nearest_are_those_of_a_plain_product(
     folder = tmp_path_factory.mktemp("v") / "vectors"
     kind: type[np.floating] = np.float16 if precision == "f16" else np.float32
     rows, owners = some(count).astype(kind), np.arange(count) // 2 + 1
-    begun = vectors.begin(folder, MADE._replace(precision=precision))
-    stored = Stored(folder, vectors.append(folder, begun, owners, rows, NONE))
+    begun = vectors.start_over(folder, MADE._replace(precision=precision))
+    stored = StoredVectors(folder, vectors.append(folder, begun, owners, rows, NONE))
     question = some(1, 7)[0]
     allowed = owners[::3] if narrowed else None
 
-    found = nearest.nearest(stored, question, wanted, allowed)
+    found = nearest.find_nearest(stored, question, wanted, allowed)
 
     best: dict[int, float] = {}
     for owner, likeness in zip(owners.tolist(), (rows.astype(np.float64) @ question).tolist(), strict=True):
         if allowed is None or owner in allowed:
             best[owner] = max(likeness, best.get(owner, -2))
     expected = sorted(best.values(), reverse=True)[:wanted]
-    assert np.allclose(expected, [each.likeness for each in found], atol=2e-3)
-    assert all(abs(best[each.key] - each.likeness) < 2e-3 for each in found)
+    assert np.allclose(expected, [each.similarity for each in found], atol=2e-3)
+    assert all(abs(best[each.key] - each.similarity) < 2e-3 for each in found)
     assert len(found) == len({each.key for each in found})
 
 
@@ -184,49 +184,49 @@ def test_a_graph_leads_to_the_nearest_and_new_ones_are_looked_at(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = some(400)
-    begun = vectors.append(folder, vectors.begin(folder, MADE), np.arange(1, 301), rows[:300], NONE)
+    begun = vectors.append(folder, vectors.start_over(folder, MADE), np.arange(1, 301), rows[:300], NONE)
     question = some(1, 9)[0]
-    exact = nearest.nearest(Stored(folder, begun), question, 10)
-    monkeypatch.setattr(nearest, "MANY", 100)
-    assert nearest.graph_is_due(Stored(folder, begun))
+    exact = nearest.find_nearest(StoredVectors(folder, begun), question, 10)
+    monkeypatch.setattr(nearest, "GRAPH_MIN_VECTORS", 100)
+    assert nearest.needs_graph(StoredVectors(folder, begun))
 
-    nearest.make_graph(Stored(folder, begun))
+    nearest.build_graph(StoredVectors(folder, begun))
 
-    assert not nearest.graph_is_due(Stored(folder, begun))
-    assert exact == nearest.nearest(Stored(folder, begun), question, 10)
+    assert not nearest.needs_graph(StoredVectors(folder, begun))
+    assert exact == nearest.find_nearest(StoredVectors(folder, begun), question, 10)
     assert 0o600 == stat.S_IMODE((folder / "1.graph").stat().st_mode)
     now = vectors.append(folder, begun, np.arange(301, 401), np.vstack([rows[301:], question]), NONE)
-    assert 400 == nearest.nearest(Stored(folder, now), question, 1)[0].key
-    assert nearest.graph_is_due(Stored(folder, now))
-    nearest.make_graph(Stored(folder, now))
-    assert 400 == nearest.nearest(Stored(folder, now), question, 1)[0].key
+    assert 400 == nearest.find_nearest(StoredVectors(folder, now), question, 1)[0].key
+    assert nearest.needs_graph(StoredVectors(folder, now))
+    nearest.build_graph(StoredVectors(folder, now))
+    assert 400 == nearest.find_nearest(StoredVectors(folder, now), question, 1)[0].key
 
 
 def test_a_graph_is_made_only_where_it_has_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = vectors.append(folder, vectors.begin(folder, MADE), np.arange(1, 31), some(30), NONE)
-    monkeypatch.setattr(nearest, "MANY", 10)
-    needed = Stored(folder, begun).rows.nbytes + 30 * nearest._BESIDE
+    begun = vectors.append(folder, vectors.start_over(folder, MADE), np.arange(1, 31), some(30), NONE)
+    monkeypatch.setattr(nearest, "GRAPH_MIN_VECTORS", 10)
+    needed = StoredVectors(folder, begun).rows.nbytes + 30 * nearest._GRAPH_NODE_BYTES
     for pages, is_due in ((4 * needed, True), (4 * needed - 1, False)):
         sizes = {"SC_PHYS_PAGES": pages, "SC_PAGE_SIZE": 1}
         monkeypatch.setattr("os.sysconf", sizes.__getitem__)
-        assert is_due == nearest.graph_is_due(Stored(folder, begun))
+        assert is_due == nearest.needs_graph(StoredVectors(folder, begun))
 
 
 def test_a_graph_of_what_was_erased_meanwhile_is_dropped(folder: Path) -> None:
-    begun = vectors.append(folder, vectors.begin(folder, MADE), np.arange(1, 31), some(30), NONE)
-    stored = Stored(folder, begun)
-    vectors.begin(folder, MADE)
+    begun = vectors.append(folder, vectors.start_over(folder, MADE), np.arange(1, 31), some(30), NONE)
+    stored = StoredVectors(folder, begun)
+    vectors.start_over(folder, MADE)
 
-    nearest.make_graph(stored)
+    nearest.build_graph(stored)
 
     assert [] == [*folder.glob("*graph*")]
 
 
 def test_a_broken_graph_is_done_without(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = vectors.append(folder, vectors.begin(folder, MADE), np.arange(1, 31), some(30), NONE)
-    monkeypatch.setattr(nearest, "MANY", 10)
-    exact = nearest.nearest(Stored(folder, begun), some(1)[0], 3)
+    begun = vectors.append(folder, vectors.start_over(folder, MADE), np.arange(1, 31), some(30), NONE)
+    monkeypatch.setattr(nearest, "GRAPH_MIN_VECTORS", 10)
+    exact = nearest.find_nearest(StoredVectors(folder, begun), some(1)[0], 3)
     (folder / "1.graph").write_bytes(b"no graph at all")
 
-    assert exact == nearest.nearest(Stored(folder, begun), some(1)[0], 3)
+    assert exact == nearest.find_nearest(StoredVectors(folder, begun), some(1)[0], 3)
     assert 1 == exact[0].key

@@ -6,37 +6,46 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal.search.words import GAP, cut, is_single, prepared, sought, without_blobs
+from agent_journal.search.words import (
+    GAP,
+    is_lone_character,
+    pair_query_characters,
+    prepare,
+    split_words,
+    strip_blobs,
+)
 
 
 def is_told_in_pairs(text: str) -> bool:
-    return any(map(is_single, text))
+    return any(map(is_lone_character, text))
 
 
 def words_of(text: str) -> list[str]:
-    return cut(sought(text))
+    return split_words(pair_query_characters(text))
 
 
 @pytest.mark.parametrize("first", range(0, 0x20000, 0x2000))
 def test_every_character_is_what_a_query_takes_it_for(first: int) -> None:
-    alone = [character for character in map(chr, range(first, first + 0x2000)) if not is_single(character)]
+    alone = [
+        character for character in map(chr, range(first, first + 0x2000)) if not is_lone_character(character)
+    ]
     many = ", ".join(f"{character} a{character}b" for character in alone)
     few = "".join(f"A{character}b {character}\n" for character in alone[:8])
 
-    assert prepared(many)[0].split() == words_of(many)
-    assert prepared(few)[0].split() == words_of(few)
+    assert prepare(many)[0].split() == words_of(many)
+    assert prepare(few)[0].split() == words_of(few)
 
 
-@given(st.text().filter(lambda text: not is_told_in_pairs(sought(text))))
+@given(st.text().filter(lambda text: not is_told_in_pairs(pair_query_characters(text))))
 def test_any_text(text: str) -> None:
-    assert prepared(text)[0].split() == words_of(text)
+    assert prepare(text)[0].split() == words_of(text)
 
 
 @given(st.text())
 def test_words_are_cut_for_good(text: str) -> None:
     words = words_of(text)
 
-    assert cut(" ".join(words)) == words
+    assert split_words(" ".join(words)) == words
 
 
 @pytest.mark.parametrize(
@@ -53,7 +62,7 @@ def test_words_are_cut_for_good(text: str) -> None:
     ],
 )
 def test_prepared(text: str, expected: list[str]) -> None:
-    assert prepared(text) == expected
+    assert prepare(text) == expected
 
 
 FOLDERS = [
@@ -66,11 +75,11 @@ BASE64 = ["MIIC" * 16, "b24v" * 16, "c2Vj" * 16, "dGhp" * 16, "cyBp+Q=="]
 @pytest.mark.parametrize("between", ["\n", "\r\n", r"\n"])
 def test_base64_in_lines_is_left_out_and_a_list_of_folders_is_not(between: str) -> None:
     blob = f"begin:{between}{between.join(BASE64)}{between}:end"
-    kept, *_ = prepared(blob)
+    kept, *_ = prepare(blob)
 
     assert "cyBp" in blob
     assert not {"b24v", "cybp", "b24v" * 16} & set(kept.split())
-    assert "cyBp" not in without_blobs(blob)
-    listed, *_ = prepared(between.join(FOLDERS))
+    assert "cyBp" not in strip_blobs(blob)
+    listed, *_ = prepare(between.join(FOLDERS))
     assert listed.split().count("internals") == 4
-    assert without_blobs(between.join(FOLDERS)) == between.join(FOLDERS)
+    assert strip_blobs(between.join(FOLDERS)) == between.join(FOLDERS)

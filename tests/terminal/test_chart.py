@@ -26,9 +26,9 @@ class Paper(io.StringIO):
         return self._encoding
 
 
-def drawn(*bars: Bar, colour: bool = False, columns: int = 40, encoding: str = "utf-8") -> list[str]:
+def drawn(*bars: Bar, color: bool = False, columns: int = 40, encoding: str = "utf-8") -> list[str]:
     paper = Paper(encoding)
-    show_bars(Sink(paper, colour=colour, width=columns), bars)
+    show_bars(Sink(paper, color=color, width=columns), bars)
     return paper.getvalue().splitlines()
 
 
@@ -43,7 +43,7 @@ def test_the_longest_bar_has_all_the_room() -> None:
 
 
 def test_colours_and_none() -> None:
-    assert "\x1b[1;36m" in drawn(*DAYS, colour=True)[0]
+    assert "\x1b[1;36m" in drawn(*DAYS, color=True)[0]
     assert not any("\x1b" in line for line in drawn(*DAYS))
 
 

@@ -52,9 +52,9 @@ def _two_hours_east(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def shown(conversation: Conversation, view: View, *, width: int | None = None, colour: bool = False) -> str:
+def shown(conversation: Conversation, view: View, *, width: int | None = None, color: bool = False) -> str:
     out = io.StringIO()
-    sink = terminal.Sink(out, colour=colour, width=width)
+    sink = terminal.Sink(out, color=color, width=width)
     children = [("agent-1", "Look for sleeps", "subagent"), ("agent-2", None, "subagent")]
     told = children if conversation.tags == ["work"] else []
     show_conversation(conversation, sink, view, source_title="The Kitchen", children=told)
@@ -103,13 +103,13 @@ def test_a_conversation_is_shown_as_the_golden_says(place: Path, request: pytest
     st.booleans(),
 )
 def test_nothing_that_is_shown_does_anything(
-    conversation: Conversation, view: View, width: int | None, colour: bool
+    conversation: Conversation, view: View, width: int | None, color: bool
 ) -> None:
-    got = shown(conversation, view, width=width, colour=colour)
+    got = shown(conversation, view, width=width, color=color)
 
     assert not DANGEROUS.search(got)
     assert "\x1b" not in STYLE.sub("", got)
-    assert colour or "\x1b" not in got
+    assert color or "\x1b" not in got
 
 
 @given(models.conversations, st.sampled_from([None, 1, 40, 100]))
@@ -128,7 +128,7 @@ def test_a_list_has_no_branches(shape: Literal["list", "tree"]) -> None:
     ]
     got = shown(Conversation(id="c", source="x", shape=shape, timeline=said), View(branch="all"))
 
-    assert ("another beginning" in got) == (shape == "tree")
+    assert ("another first message" in got) == (shape == "tree")
     assert 2 == got.count("    two\n")
 
 
@@ -219,7 +219,7 @@ def test_a_message_is_called_by_the_beginning_of_its_id() -> None:
             shown(tree, View(message=unclear))
         with pytest.raises(NoSuchMessage):
             shown(tree, View(branch=unclear))
-    with pytest.raises(NoSuchMessage, match="'b' begins several ids: b1, "):
+    with pytest.raises(NoSuchMessage, match="'b' is ambiguous: it could be b1, "):
         shown(tree, View(message="b"))
 
 
@@ -271,7 +271,7 @@ def test_what_says_nothing_is_not_shown() -> None:
 
 def test_a_fork_is_no_subagent() -> None:
     out = io.StringIO()
-    sink = terminal.Sink(out, colour=False, width=None)
+    sink = terminal.Sink(out, color=False, width=None)
     children = [("c-2", "Again", "fork"), ("c-3", None, "continues"), ("c-4", None, None)]
     show_conversation(Conversation(id="c", source="x"), sink, View(), source_title="X", children=children)
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_journal.terminal.data import ShownData
+from agent_journal.terminal.data import SanitizedBytes
 from agent_journal.text.sanitize import safe_data
 
 NASTY = "a\x9b31mb\u202ec\x7fd\u2066e\U000e0041f\x85g"
@@ -23,7 +23,7 @@ NASTY = "a\x9b31mb\u202ec\x7fd\u2066e\U000e0041f\x85g"
 
 def shown(*pieces: bytes) -> str:
     stream = io.StringIO()
-    out = ShownData(stream)
+    out = SanitizedBytes(stream)
     assert len(b"".join(pieces)) == sum(map(out.write, pieces))
     out.flush()
     return stream.getvalue()
@@ -102,5 +102,5 @@ def test_a_zip_is_not_sent_to_a_terminal(session: Path) -> None:
     code, seen = on_a_terminal("convert", str(session), "-t", "pam")
 
     assert 1 == code
-    assert b"pam is no text for a terminal; name a file with -o" in seen
+    assert b"pam is not text for a terminal; use -o PATH" in seen
     assert b"PK" not in seen

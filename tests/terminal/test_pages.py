@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from agent_journal import terminal
 from agent_journal.terminal import progress_line
-from agent_journal.terminal.measure import _UNUSUAL, _columns, cut, padded, width
+from agent_journal.terminal.measure import _NEEDS_LOOKUP, _columns, cut, padded, width
 from agent_journal.terminal.progress_line import ProgressLine
 from agent_journal.terminal.table import Column, show_table
 from agent_journal.terminal.wrapping import _broken_ascii, _broken_between_words, wrapped
@@ -135,9 +135,9 @@ ROWS = [
 ]
 
 
-def table(width: int | None, *, colour: bool = False) -> str:
+def table(width: int | None, *, color: bool = False) -> str:
     out = io.StringIO()
-    show_table(terminal.Sink(out, width=width, colour=colour), COLUMNS, ROWS)
+    show_table(terminal.Sink(out, width=width, color=color), COLUMNS, ROWS)
     return out.getvalue()
 
 
@@ -153,7 +153,7 @@ def test_a_table_fits_the_terminal() -> None:
 @pytest.mark.parametrize("columns", [20, 30, 70, 200])
 def test_no_line_of_a_table_is_wider_than_the_terminal(columns: int) -> None:
     assert all(width(line) <= columns for line in table(columns).split("\n"))
-    assert table(columns) == re.sub("\x1b\\[[0-9;]*m", "", table(columns, colour=True))
+    assert table(columns) == re.sub("\x1b\\[[0-9;]*m", "", table(columns, color=True))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,11 @@ def test_no_line_of_a_table_is_wider_than_the_terminal(columns: int) -> None:
 )
 def test_what_tells_rows_apart_is_cut_behind_where_they_part(ids: list[str], shown: list[str]) -> None:
     out = io.StringIO()
-    columns = [Column("id", gives_way=True, tells_apart=True), Column("title", gives_way=True), Column("at")]
+    columns = [
+        Column("id", gives_way=True, is_distinctive=True),
+        Column("title", gives_way=True),
+        Column("at"),
+    ]
     show_table(terminal.Sink(out, width=46), columns, [[id_, "and so on", "0" * 26] for id_ in ids])
 
     assert shown == [line.split()[0] for line in out.getvalue().split("\n")[1:-1]]
@@ -202,7 +206,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.setattr(progress_line, "_SECONDS_BETWEEN", 0)
+    monkeypatch.setattr(progress_line, "_MIN_INTERVAL_S", 0)
     return Screen()
 
 
@@ -243,7 +247,7 @@ def test_progress_is_gone_after_an_error(screen: Screen) -> None:
         raise KeyboardInterrupt
 
     assert [""] == seen(screen.getvalue())
-    assert [] == terminal.in_the_way
+    assert [] == terminal.progress_lines
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(0.5, "50 files  x"), (4.0, "50 files  12/s  x")])
@@ -254,7 +258,7 @@ def test_the_rate_is_told_when_it_means_something(seconds: float, told: str) -> 
 def test_where_no_terminal_is_there_is_no_progress(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress_line, "_SECONDS_BETWEEN", 0)
+    monkeypatch.setattr(progress_line, "_MIN_INTERVAL_S", 0)
     with terminal.progress() as line:
         line.update(5)
 
@@ -267,10 +271,10 @@ PAGES = """\
 import sys
 from agent_journal import terminal
 from agent_journal.terminal.pager import paged
-with paged(wanted=sys.argv[1] == "paged") as sink:
+with paged(enabled=sys.argv[1] == "paged") as sink:
     for number in range(int(sys.argv[2])):
         sink.line(("user", f"line {number}"), " \\x1b[2J `id` $(id)")
-sys.exit(terminal.settle(0))
+sys.exit(terminal.finish(0))
 """
 
 
@@ -357,5 +361,5 @@ def test_no_pager_into_a_file(pager: str) -> None:
 def test_characters_have_the_width_that_unicode_says() -> None:
     assert all(width(chr(code)) == 1 for code in range(0x20, 0x7F))
     assert all(width(chr(code)) == 0 for code in range(0x300, 0x370) if unicodedata.combining(chr(code)))
-    usual = [chr(code) for code in range(0x10000) if not re.match(_UNUSUAL, chr(code))]
+    usual = [chr(code) for code in range(0x10000) if not re.match(_NEEDS_LOOKUP, chr(code))]
     assert {1} == set(map(_columns, usual))

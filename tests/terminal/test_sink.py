@@ -140,7 +140,7 @@ def test_only_yes_is_yes(monkeypatch: pytest.MonkeyPatch, answer: str, is_yes: b
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
 
-    assert is_yes == terminal.agreed("erase\x1b[2J?")
+    assert is_yes == terminal.confirm("erase\x1b[2J?")
     assert "erase\\x1b[2J? [y/N] " == screen.got()
 
 
@@ -158,7 +158,7 @@ def test_colours_can_be_refused(monkeypatch: pytest.MonkeyPatch, name: str, valu
 def test_an_empty_refusal_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "")
 
-    assert terminal.sink_of(Screen()).colour
+    assert terminal.sink_of(Screen()).color
 
 
 @pytest.mark.usefixtures("_plain_environment")
@@ -172,7 +172,7 @@ def test_the_width_is_stated_or_eighty(monkeypatch: pytest.MonkeyPatch, columns:
 def test_a_file_has_no_colours_and_no_width() -> None:
     sink = terminal.sink_of(io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
 
-    assert (False, None) == (sink.colour, sink.width)
+    assert (False, None) == (sink.color, sink.width)
 
 
 def test_what_the_encoding_lacks_is_escaped() -> None:
@@ -240,7 +240,7 @@ def test_output_that_cannot_be_written_is_a_failure(command: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = run(*command, stdout=full.fileno())
 
-    assert (b"aj: cannot write standard output: no space left on device\n", 1) == (
+    assert (b"aj: Cannot write standard output: no space left on device\n", 1) == (
         done.stderr,
         done.returncode,
     )
@@ -249,7 +249,7 @@ def test_output_that_cannot_be_written_is_a_failure(command: list[str]) -> None:
 @pytest.mark.parametrize(
     ("closed", "code", "told"),
     [
-        (">&-", 1, b"aj: cannot write standard output: bad file descriptor\n"),
+        (">&-", 1, b"aj: Cannot write standard output: bad file descriptor\n"),
         ("2>&-", 0, b""),
         ("<&-", 0, b""),
     ],
@@ -291,7 +291,7 @@ def test_on_a_terminal_names_are_shown_and_not_obeyed() -> None:
     os.close(leader)
 
     assert 2 == done.returncode
-    assert b"aj: no verb is called '\\x1b]0;title\\x07\\u202e'; 'aj --help' lists them\r\n" == seen
+    assert b"aj: Unknown command '\\x1b]0;title\\x07\\u202e'; 'aj --help' lists all commands.\r\n" == seen
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no size of a file can be limited")
@@ -312,4 +312,4 @@ def test_what_a_full_disk_does_not_take_is_told(tmp_path: Path, unbuffered: str)
         check=False,
     )
 
-    assert (1, b"aj: cannot read or write: file too large\n") == (done.returncode, done.stderr)
+    assert (1, b"aj: Cannot read or write: file too large\n") == (done.returncode, done.stderr)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_journal import config, pricing
-from agent_journal.archive.sqlite.schema import SIZES
+from agent_journal.archive.sqlite.schema import PRICE_TIER_TOKENS
 from agent_journal.model import Message, Usage
 from agent_journal.pricing import Offer, Rates, calculate_cost, rates_at
 from agent_journal.pricing.catalog import Catalog
@@ -101,7 +101,7 @@ def test_the_cost_is_what_the_catalog_itself_computes(
     usage = Usage(input=sent, output=out, cache_read=read, cache_write=written, cache_write_1h=hour)
     offers = Catalog(None).offers(model)
     assert offers is not None
-    size = max((each for each in SIZES if sent + read + written > each), default=0)
+    size = max((each for each in PRICE_TIER_TOKENS if sent + read + written > each), default=0)
     ours = rates_at(offers, int(at.timestamp()) // 900, size).cost(usage)
     vendor, _, name = model.rpartition("/")
     theirs = genai_prices.calc_price(
@@ -129,7 +129,7 @@ def test_every_size_that_prices_depend_on_is_one_that_sums_are_kept_by() -> None
         for start, _ in offer.rates
     }
 
-    assert starts <= {0, *SIZES}
+    assert starts <= {0, *PRICE_TIER_TOKENS}
 
 
 def test_what_was_looked_up_is_kept_until_the_package_changes(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_what_was_looked_up_is_kept_until_the_package_changes(tmp_path: Path) ->
     first = Catalog(path)
     offers = first.offers("gpt-5-codex")
     assert first.offers("who-knows") is None
-    first.keep()
+    first.save_cache()
     kept = json.loads(path.read_text(encoding="utf-8"))
     assert ["gpt-5-codex", "who-knows"] == list(kept["models"])
 
@@ -159,7 +159,7 @@ def test_a_broken_file_of_prices_is_made_anew(text: str, tmp_path: Path) -> None
 def _stamp(folder: Path) -> str:
     catalog = Catalog(folder / "other.json")
     catalog.offers("gpt-4")
-    catalog.keep()
+    catalog.save_cache()
     stamp: str = json.loads((folder / "other.json").read_text(encoding="utf-8"))["of"]
     return stamp
 
@@ -168,7 +168,7 @@ def test_what_cannot_be_kept_is_no_failure(tmp_path: Path) -> None:
     catalog = Catalog(tmp_path / "nowhere" / "prices.json")
 
     assert catalog.offers("gpt-4")
-    catalog.keep()
+    catalog.save_cache()
 
 
 def test_looking_at_prices_imports_nothing_slow() -> None:
@@ -183,7 +183,7 @@ def test_what_an_answer_would_have_cost(tmp_path: Path) -> None:
     prices = Prices(config.load(tmp_path, {}))
 
     def price(model: str | None, usage: Usage | None) -> float | None:
-        return prices.of_answer(Message(id="1", role="assistant", model=model, usage=usage))
+        return prices.answer_cost(Message(id="1", role="assistant", model=model, usage=usage))
 
     assert 0.7 == price("m", Usage(input=100_000, output=50_000))
     assert price("m", None) is None
@@ -201,7 +201,7 @@ def test_a_large_prompt_has_a_price_of_its_own(tmp_path: Path) -> None:
 
     def price(usage: Usage, *, sums_requests: bool = False) -> float:
         answer = Message(id="1", role="assistant", model="gemini-2.5-pro", usage=usage)
-        return prices.of_answer(answer, sums_requests=sums_requests) or 0.0
+        return prices.answer_cost(answer, sums_requests=sums_requests) or 0.0
 
     assert price(small) == price(small, sums_requests=True)
     assert price(large) > price(large, sums_requests=True)

@@ -17,9 +17,9 @@ from agent_journal.archive.store import Filter
 from agent_journal.config import Config, Price
 from agent_journal.errors import NoSuchName
 from agent_journal.model import Link, Media, Message, Usage
-from agent_journal.usage import WAYS, By, Report
-from agent_journal.usage.periods import Periods, zone_of
-from agent_journal.usage.reporting import report
+from agent_journal.usage import GROUPINGS, By, Report
+from agent_journal.usage.periods import Periods, parse_zone
+from agent_journal.usage.reporting import build_report
 from tests.archive.journals import put, said, store_in_memory, talk
 
 NOW = 1_775_000_000 // 900  # the last day of March 2026
@@ -45,7 +45,7 @@ def store() -> SqliteStore:
 
 
 def told(store: SqliteStore, settled: Config, by: By, zone: str | None = "UTC", **more: object) -> Report:
-    return report(store, settled, by, zone=zone_of(zone), now=NOW, **more)  # type: ignore[arg-type]
+    return build_report(store, settled, by, zone=parse_zone(zone), now=NOW, **more)  # type: ignore[arg-type]
 
 
 def lines(found: Report) -> list[tuple[str | None, int]]:
@@ -77,14 +77,14 @@ def test_weeks_and_months(store: SqliteStore, settled: Config) -> None:
 
 
 def test_a_zone_that_is_not_there() -> None:
-    assert zone_of("utc") is UTC
+    assert parse_zone("utc") is UTC
     for name in ("Middle/Earth", "../../etc/passwd", "", "a\0b"):
         with pytest.raises(NoSuchName):
-            zone_of(name)
+            parse_zone(name)
 
 
 def test_a_way_that_is_not_there(store: SqliteStore, settled: Config) -> None:
-    with pytest.raises(NoSuchName, match="no way to sum up usage is called 'year'; known: day, week, "):
+    with pytest.raises(NoSuchName, match="Unknown usage group 'year'; choose one of: day, week, "):
         told(store, settled, cast("By", "year"))
 
 
@@ -274,7 +274,7 @@ def test_an_estimate_leaves_out_what_is_stated_or_copied(store: SqliteStore, set
 def test_what_a_source_counts_too_low_is_told(store: SqliteStore, settled: Config) -> None:
     put(store, talk("a", used("1", None), source="cursor"))
 
-    assert "not counted" in told(store, settled, "day").notices.undercounts["cursor"]
+    assert "no token counts" in told(store, settled, "day").notices.undercounts["cursor"]
 
 
 def test_what_is_counted_too_low_is_told_of_stated_costs_too(store: SqliteStore, settled: Config) -> None:
@@ -301,20 +301,20 @@ def test_prices_of_other_times_are_told_apart(store: SqliteStore, settled: Confi
     before, after = "2025-06-09T23:45:00Z", "2025-06-10T00:00:00Z"
     put(store, talk("a", used("1", before, model="o3"), used("2", after, model="o3"), cwd="/w"))
 
-    for by in WAYS:
+    for by in GROUPINGS:
         assert pytest.approx(48.0) == sum(row.sums.cost_usd for row in told(store, settled, by).rows)
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia"])
 def test_a_quarter_of_an_hour_is_of_the_day_that_the_clock_of_its_zone_shows(zone: str) -> None:
     # Summer time begins and ends at night; at Lord Howe by half an hour. Apia left out 30 December 2011.
-    clock = zone_of(zone)
+    clock = parse_zone(zone)
     periods = Periods("day", clock)
     for day in ("2011-12-29", "2026-03-28", "2026-04-04", "2026-10-03", "2026-10-24"):
         first = int(datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp()) // 900
         for slot in range(first, first + 3 * 96):
             shown = datetime.fromtimestamp(slot * 900, clock)
-            assert f"{shown:%Y-%m-%d}" == periods.named[periods[slot]][0]
+            assert f"{shown:%Y-%m-%d}" == periods.slots[periods[slot]][0]
 
 
 def test_an_older_journal_is_summed_up_when_it_is_brought_up(tmp_path: Path, settled: Config) -> None:

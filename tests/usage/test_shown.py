@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from agent_journal import config
 from agent_journal.cli import _usage
-from agent_journal.cli._usage_csv import neutral
+from agent_journal.cli._usage_csv import neutralize_formula
 from agent_journal.config import Price
 from agent_journal.terminal import Sink
 from agent_journal.terminal.measure import width
 from agent_journal.terminal.table import Column, show_table
-from agent_journal.usage import WAYS, By, Report
-from agent_journal.usage.periods import zone_of
-from agent_journal.usage.reporting import report
+from agent_journal.usage import GROUPINGS, By, Report
+from agent_journal.usage.periods import parse_zone
+from agent_journal.usage.reporting import build_report
 from tests.archive.journals import put, store_in_memory, talk
 from tests.usage.test_reports import NOW, used
 
@@ -34,20 +34,20 @@ def made(by: By, tmp_path: Path, models: int = 3) -> Report:
         put(store, talk(f"c{day}", *answers, cwd=f"/home/ana/a/very/long/path/{day}", title="Tides " * 20))
     own = {f"model-with-a-long-name-{n}": Price(input=1, output=10) for n in range(3)}
     settled = replace(config.load(tmp_path, {}), prices=own)
-    return report(store, settled, by, zone=zone_of("UTC"), now=NOW)
+    return build_report(store, settled, by, zone=parse_zone("UTC"), now=NOW)
 
 
 def shown(
-    told: Report, monkeypatch: pytest.MonkeyPatch, *, columns: int | None, colour: bool = False
+    told: Report, monkeypatch: pytest.MonkeyPatch, *, columns: int | None, color: bool = False
 ) -> list[str]:
     paper = io.StringIO()
-    sink = Sink(paper, colour=colour, width=columns)
+    sink = Sink(paper, color=color, width=columns)
     monkeypatch.setattr(_usage, "out", lambda: sink)
     _usage.show(told, told.rows, with_chart=True)
     return paper.getvalue().splitlines()
 
 
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", GROUPINGS)
 def test_everything_fits_into_80_columns(by: By, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = shown(made(by, tmp_path), monkeypatch, columns=80)
 
@@ -84,16 +84,16 @@ def test_conversations_without_any_counts_are_said(
 ) -> None:
     told = made("day", tmp_path)
     told.notices.uncounted = {"chatgpt": 1200, "grok": 1}
-    _usage.tell(told)
+    _usage.report_notices(told)
 
-    assert "1,201 conversations without any counts" in (said := capsys.readouterr().err)
+    assert "1,201 conversations have no token counts at all" in (said := capsys.readouterr().err)
     assert "(chatgpt 1,200, grok 1)" in said
 
 
 def test_bars_are_of_tokens_where_a_price_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown(made("day", tmp_path), monkeypatch, columns=80)[0] == "API cost per day"
+    assert shown(made("day", tmp_path), monkeypatch, columns=80)[0] == "Cost per day"
     lines = shown(made("day", tmp_path, models=4), monkeypatch, columns=80)
-    assert lines[0] == "tokens per day"
+    assert lines[0] == "Tokens per day"
     assert lines[-1].endswith("$3,108.00+")
 
 
@@ -106,7 +106,7 @@ def test_programs_get_whole_numbers_and_no_bars(tmp_path: Path, monkeypatch: pyt
 def test_colours_only_where_they_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = made("day", tmp_path)
 
-    assert any("\x1b" in line for line in shown(told, monkeypatch, columns=80, colour=True))
+    assert any("\x1b" in line for line in shown(told, monkeypatch, columns=80, color=True))
     assert not any("\x1b" in line for line in shown(told, monkeypatch, columns=80))
 
 
@@ -114,12 +114,12 @@ def test_colours_only_where_they_are_wanted(tmp_path: Path, monkeypatch: pytest.
     "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "＝1", "'=1", "'", "=cmd|' /C calc'!A0"]
 )
 def test_no_text_is_a_formula(text: str) -> None:
-    assert neutral(text) == f"'{text}"
+    assert neutralize_formula(text) == f"'{text}"
 
 
 @given(st.text())
 def test_taking_the_apostrophe_away_gives_what_it_was(text: str) -> None:
-    written = neutral(text)
+    written = neutralize_formula(text)
 
     assert text == written.removeprefix("'")
     assert not written.lstrip(" ").startswith(("=", "+", "-", "@"))

@@ -1,19 +1,20 @@
-"""Entries of a timeline as they lie beside their columns: encoded, and many in one compressed block.
+"""Encode the entries of a timeline, and compress many of them into one block.
 
-A conversation's entries resemble each other, and a message is hardly ever wanted alone. What columns tell
-already is left out: a body is whole when they are at hand.
+The entries of a conversation resemble each other, and they are usually read together. What the columns of a
+row have is left out of the stored body, and added again from them.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from agent_journal.archive import encoded
-from agent_journal.archive.packing import Packing
+from agent_journal.archive.packing import Compressor
 from agent_journal.model import Code, Event, Message, Text
 
 if TYPE_CHECKING:
@@ -22,21 +23,21 @@ if TYPE_CHECKING:
     from agent_journal.model import Part
 
 BLOCK_BYTES = 384 << 10
-BETWEEN = "\n\n"
-"""What is between two texts of a message where they stand together."""
+TEXT_SEPARATOR = "\n\n"
+"""Separates the texts of a message in the text column."""
 
 Columns: TypeAlias = "Sequence[str | None]"
-"""What columns tell of an entry: id, parent_id, role, name, at, model."""
+"""The columns of an entry: id, parent_id, role, name, at, model."""
 
 _NO_TEXT = Text(text="")
-# A body is an array of two, the first of them a map. Stored without what columns tell, it begins with that
-# map's size: in one byte below this one, or in three.
-_WHOLE = b"\x92"
+# A body is an array of two, the first of which is a map. Without the columns' values it begins with the
+# size of that map: one byte that is less than _SHORT_MAPS, or three bytes.
+_COMPLETE = b"\x92"
 _SHORT_MAPS = b"\x90"
 
 
 class Body(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """An entry as it is stored: its texts are in a column of their own; here is where each stands there."""
+    """A stored entry without its texts, and where each text is in the text column (start and length)."""
 
     entry: Message | Event
     texts: list[tuple[int, int]] = []
@@ -47,38 +48,38 @@ def _bodies() -> encoded.Decoder[Body]:
     return encoded.Decoder(Body)
 
 
-def body_of(message: Message, said: list[str]) -> Body:
-    """A message without what it says."""
-    if not said:
+def body_of(message: Message, texts: list[str]) -> Body:
+    """Return the body of a message without its texts."""
+    if not texts:
         return Body(message)
-    places: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     parts: list[Part] = []
-    at = 0
-    pieces = iter(said)
+    offset = 0
+    pieces = iter(texts)
     for part in message.parts:
-        # What a program put into a message is not in the column of what was said: it stays in the body.
+        # Text that a program put into a message is not in the text column: it stays in the body.
         if part.__class__ is Text and not part.injected:
             size = len(next(pieces))
-            places.append((at, size))
-            at += size + len(BETWEEN)
+            spans.append((offset, size))
+            offset += size + len(TEXT_SEPARATOR)
             is_bare = not part.citations and not part.extra
             parts.append(_NO_TEXT if is_bare else replace(part, text=""))
         else:
             parts.append(part)
             if part.__class__ is Code:
-                at += len(next(pieces)) + len(BETWEEN)
-    return Body(replace(message, parts=parts), places)
+                offset += len(next(pieces)) + len(TEXT_SEPARATOR)
+    return Body(replace(message, parts=parts), spans)
 
 
 def entry_of(body: bytes, text: str | None) -> Message | Event:
-    """The entry whose body and text these are."""
+    """Decode an entry from its body and text column."""
     stored = _bodies().decode(body)
     entry = stored.entry
     if text is None or not stored.texts or isinstance(entry, Event):
         return entry
-    places = iter(stored.texts)
+    spans = iter(stored.texts)
     parts = [
-        replace(part, text=_slice(text, next(places)))
+        replace(part, text=_slice(text, next(spans)))
         if part.__class__ is Text and not part.injected
         else part
         for part in entry.parts
@@ -86,81 +87,84 @@ def entry_of(body: bytes, text: str | None) -> Message | Event:
     return replace(entry, parts=parts)
 
 
-def _slice(text: str, place: tuple[int, int]) -> str:
-    start, size = place
+def _slice(text: str, span: tuple[int, int]) -> str:
+    start, size = span
     return text[start : start + size]
 
 
-def stored(body: bytes, columns: Columns) -> bytes:
-    """A body without what columns tell already, if it begins with that."""
+def strip_columns(body: bytes, columns: Columns) -> bytes:
+    """Return a body without the values of the columns, if it begins with these."""
     start = 1 + _size_of_size(body[1:2])
-    told = _told(columns)
-    return body[1:start] + body[start + len(told) :] if body.startswith(told, start) else body
+    prefix = _column_prefix(columns)
+    return body[1:start] + body[start + len(prefix) :] if body.startswith(prefix, start) else body
 
 
-def whole(body: bytes, columns: Columns) -> bytes:
-    """A stored body with what columns tell."""
-    if body[:1] == _WHOLE:
+def restore_columns(body: bytes, columns: Columns) -> bytes:
+    """Return a stored body with the values of the columns."""
+    if body[:1] == _COMPLETE:
         return body
     start = _size_of_size(body[:1])
-    return _WHOLE + body[:start] + _told(columns) + body[start:]
+    return _COMPLETE + body[:start] + _column_prefix(columns) + body[start:]
 
 
 def _size_of_size(first: bytes) -> int:
-    """In how many bytes a map says how large it is."""
+    """Return how many bytes encode the size of a map."""
     return 1 if first < _SHORT_MAPS else 3
 
 
-def _told(columns: Columns) -> bytes:
-    """What columns tell, as a body begins: the keys of a map and their values."""
+def _column_prefix(columns: Columns) -> bytes:
+    """Encode the columns as the beginning of a body: the keys of a map and their values."""
     id_, parent_id, role, name, at, model = columns
     if role is None:
-        begun = {"type": "event", "id": id_, "name": name}
+        fields = {"type": "event", "id": id_, "name": name}
     else:
-        begun = {"type": "message", "id": id_, "role": role}
+        fields = {"type": "message", "id": id_, "role": role}
     if parent_id is not None:
-        begun["parent_id"] = parent_id
+        fields["parent_id"] = parent_id
     if at is not None:
-        begun["at"] = at
+        fields["at"] = at
     if model is not None:
-        begun["model"] = model
-    return encoded.encode(begun)[1:]
+        fields["model"] = model
+    return encoded.encode(fields)[1:]
 
 
 class Block(NamedTuple):
-    """Stored bodies, put together and compressed: where each begins and how long it is."""
+    """Stored bodies, joined and compressed, with the size of each."""
 
     data: bytes
-    places: list[tuple[int, int]]
+    sizes: list[int]
+
+    @property
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """The start and size of each body."""
+        return zip(accumulate(self.sizes, initial=0), self.sizes, strict=False)
 
 
 class Blocks:
-    """Puts bodies of entries together."""
+    """Packs bodies of entries into blocks, and unpacks them."""
 
     def __init__(self) -> None:
-        packing = Packing()
-        self.small = packing.packed
-        self.unpacked = packing.unpacked
-        self.begun = packing.begun
+        packing = Compressor()
+        self.compress = packing.compress
+        self.decompress = packing.decompress
+        self.decompress_start = packing.decompress_start
 
-    def packed(self, bodies: Iterable[bytes]) -> Iterator[Block]:
-        """Blocks with all bodies, in their order."""
+    def pack(self, bodies: Iterable[bytes]) -> Iterator[Block]:
+        """Yield blocks with all bodies, in order."""
         pieces: list[bytes] = []
-        places: list[tuple[int, int]] = []
         size = 0
         for body in bodies:
             pieces.append(body)
-            places.append((size, len(body)))
             size += len(body)
             if size >= BLOCK_BYTES:
-                yield Block(self.small(b"".join(pieces)), places)
-                pieces, places, size = [], [], 0
+                yield Block(self.compress(b"".join(pieces)), [*map(len, pieces)])
+                pieces, size = [], 0
         if pieces:
-            yield Block(self.small(b"".join(pieces)), places)
+            yield Block(self.compress(b"".join(pieces)), [*map(len, pieces)])
 
     def bodies(self, blocks: Iterable[Block]) -> Iterator[bytes]:
-        """All bodies that blocks hold, in their order."""
+        """Yield all bodies in blocks, in order."""
         for block in blocks:
-            data = self.unpacked(block.data)
-            for start, size in block.places:
+            data = self.decompress(block.data)
+            for start, size in block.spans:
                 yield data[start : start + size]

@@ -1,4 +1,4 @@
-"""What is to be imported, and what became of it."""
+"""Import candidates and import results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Stat(Struct, frozen=True, array_like=True):
-    """What tells cheaply whether a file is as it was; all zero if it was not there."""
+    """Size, time and inode of a file, which show cheaply whether it has changed; all zero if it is absent."""
 
     size: int = 0
     mtime_ns: int = 0
@@ -20,16 +20,16 @@ ABSENT = Stat()
 
 
 def stat_of(location: str) -> Stat:
-    """The stat of a file or folder, without following links."""
+    """Return the stat of a file or folder, without following links."""
     try:
         status = os.lstat(location)
-    except (OSError, ValueError):  # a name with a NUL in it is none
+    except (OSError, ValueError):  # ValueError: the name contains a NUL
         return ABSENT
     return Stat(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def is_gone(path: str) -> bool:
-    """Whether there is no such file; of one in a folder that may not be looked into nobody knows."""
+    """Whether the file is certainly absent; in a folder that cannot be read this is unknown, so False."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -39,8 +39,8 @@ def is_gone(path: str) -> bool:
     return False
 
 
-class Found(NamedTuple):
-    """A file or folder to import: where it is, who may read it, how it was found, and its state then."""
+class ImportCandidate(NamedTuple):
+    """A file or folder to import: its path, likely reader, the pattern that found it, and its stat."""
 
     path: str
     reader: str = ""
@@ -49,12 +49,12 @@ class Found(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes it had when it was found."""
+        """The number of bytes when it was discovered."""
         return self.stat.size if self.stat else 0
 
 
 class Result(Struct, kw_only=True):
-    """What became of a file."""
+    """The outcome of importing one file."""
 
     source: str
     file: str

@@ -1,4 +1,4 @@
-"""What is imported of a folder: each file has an account of its own, so that each is told apart later."""
+"""Expand folders into files to import; each gets a ledger entry of its own, so changes are found per file."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agent_journal.archive.candidates import Found
+    from agent_journal.archive.candidates import ImportCandidate
     from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
 
 
-def expanded(
-    found: Iterable[Found],
+def expand_folders(
+    candidates: Iterable[ImportCandidate],
     note: Notes,
     from_format: str | None = None,
     is_refused: Callable[[str], bool] | None = None,
-) -> Iterator[Found]:
-    """What to import, where a folder that no reader claims as a whole stands for what is in it.
+) -> Iterator[ImportCandidate]:
+    """Yield what to import: a folder that no reader claims as a whole is replaced by its content.
 
-    A format that is asked for is not forced upon files in a folder: those of another one are noted. What is
-    refused is not looked at in a folder; it is noted, too. Who names it means it.
+    A requested format is not forced upon files in a folder: those of another format are noted. Refused files
+    in a folder are noted, too, and not read; a file that the user names directly is never refused.
     """
-    for each in found:
-        if each.path != "-" and os.path.isdir(each.path):
-            refuses = is_refused is not None and not is_refused(each.path)
-            yield from _in_folder(each, note, from_format, is_refused if refuses else None)
+    for candidate in candidates:
+        if candidate.path != "-" and os.path.isdir(candidate.path):
+            refuses = is_refused is not None and not is_refused(candidate.path)
+            yield from _in_folder(candidate, note, from_format, is_refused if refuses else None)
         else:
-            yield each
+            yield candidate
 
 
 def _in_folder(
-    folder: Found, note: Notes, from_format: str | None, is_refused: Callable[[str], bool] | None
-) -> Iterator[Found]:
+    folder: ImportCandidate, note: Notes, from_format: str | None, is_refused: Callable[[str], bool] | None
+) -> Iterator[ImportCandidate]:
     is_empty = True
 
     def may_be_read(source: Source) -> bool:
@@ -56,22 +56,22 @@ def _in_folder(
         else:
             note.add(Kind.UNKNOWN_FILE, source.label, "", f"it is not of the format {from_format}")
     if is_empty:
-        yield folder  # which is told as it is told of any input
+        yield folder  # reading it reports that it is empty
 
 
 def _parts(
     folder: Source, from_format: str | None, may_be_read: Callable[[Source], bool], note: Notes
 ) -> Iterator[tuple[Source, bool]]:
-    """Folders that a reader claims, and files, in the order of their paths; whether they are claimed.
+    """Yield claimed folders and all files, in the order of their paths, and whether they are claimed.
 
-    Who claims a file is told when it is read, unless a format was asked for.
+    A file counts as claimed until it is read, unless a format was requested.
     """
     pending = [folder]
     while pending:
         source = pending.pop()
         if not source.is_folder and readers.is_companion(source.path):
-            continue  # it is read with what it belongs to
-        if isinstance(source, NotFollowed):  # what is given out is opened as if it had been named
+            continue  # it is read with its unit
+        if isinstance(source, NotFollowed):  # opening it here would follow the link
             pipeline.note_not_followed(source, note)
             continue
         try:
@@ -79,17 +79,17 @@ def _parts(
                 source, note, from_format
             )
             if is_claimed and source.is_folder and not all(map(may_be_read, _below(source))):
-                continue  # it would be read as a whole
+                continue  # the folder would be read as a whole, with refused files
             if is_claimed or not source.is_folder:
                 yield source, is_claimed
             else:
                 pending.extend(filter(may_be_read, reversed(source.children())))
         except (AmbiguousFormat, UnreadableSource):
-            yield source, True  # which is told when it is read
+            yield source, True  # reading it reports the error
 
 
 def _below(folder: Source) -> Iterator[Source]:
-    """Everything that is in a folder."""
+    """Yield everything in a folder."""
     pending = [folder]
     while pending:
         for each in pending.pop().children():

@@ -1,7 +1,7 @@
-"""Where a file is cut: behind whole records, so that one conversation of many can be read alone.
+"""Cut files after complete records, so that one conversation of many can be read alone.
 
-An array of JSON, as exports are, is cut behind its elements, anything else behind a line. What is put
-together again is the file, byte for byte, whatever is in it.
+A JSON array, as in exports, is cut after elements, anything else after lines. Joined again, the pieces are
+the file, byte for byte, whatever it contains.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 
     from agent_journal.inputs.input import Stream
 
-# Small elements stand together up to this; a larger one stands alone, up to the second.
-_FRAME_BYTES, _LARGEST = 128 << 10, 16 << 20
+# Small elements share a frame of the first size; a larger one has its own, up to the second size.
+_FRAME_BYTES, _MAX_ELEMENT_BYTES = 128 << 10, 16 << 20
 _SPACE = re.compile(rb"[\s,]*")
 _skip = msgspec.json.Decoder(msgspec.Raw).decode
-# How msgspec says where a text goes on behind a value: there the value ends.
-_BEHIND = re.compile(r"trailing characters \(byte (\d+)\)")
+# msgspec's error says where text follows a value: there the value ends.
+_TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
 
 
 def frames(stream: Stream) -> Iterator[bytes]:
-    """The bytes of a stream in pieces that are whole records, as far as that can be told.
+    """Yield the bytes of a stream in pieces of complete records, as far as records are recognized.
 
-    Of a stream that breaks off with `UnreadableSource`, what came before that comes first.
+    If the stream fails with `UnreadableSource`, the bytes before the failure are yielded first.
     """
-    steady = _Steady(stream)
+    steady = _ErrorDeferringStream(stream)
     yield from _frames(steady)
     if steady.error is not None:
         raise steady.error
 
 
-class _Steady(Reading):
-    """A stream that ends where it would break off."""
+class _ErrorDeferringStream(Reading):
+    """A stream that ends where it would fail, and remembers the error."""
 
     error: UnreadableSource | None = None
 
     def read(self, size: int = -1, /) -> bytes:
-        """Bytes, and none at the end."""
+        """Read bytes; none at the end."""
         if self.error is not None:
             return b""
         try:
@@ -78,14 +78,14 @@ def _lines(block: bytes, stream: Stream) -> Iterator[bytes]:
 
 
 def _elements(block: bytes, stream: Stream) -> Iterator[bytes]:
-    """Cut behind elements; where one cannot be told, the rest is cut behind lines."""
+    """Cut after elements; if one is not recognized, cut the rest after lines."""
     data = bytearray(block)
     at = data.index(b"[") + 1
     start = 0
     while True:
         end = _end_of_element(data, at)
         if end is None:
-            more = read_up_to(stream, CHUNK_BYTES) if len(data) - start < _LARGEST else b""
+            more = read_up_to(stream, CHUNK_BYTES) if len(data) - start < _MAX_ELEMENT_BYTES else b""
             if not more:
                 break
             data = data[start:] + more
@@ -100,22 +100,22 @@ def _elements(block: bytes, stream: Stream) -> Iterator[bytes]:
 
 
 def _end_of_element(data: bytearray, at: int) -> int | None:
-    """Where the element behind a place ends; None if it is not all there, or is none."""
-    found = _SPACE.match(data, at)
-    begin = found.end() if found else at
+    """Return the end of the next element; None if it is incomplete or invalid."""
+    separator = _SPACE.match(data, at)
+    begin = separator.end() if separator else at
     try:
         with memoryview(data) as view:
             _skip(view[begin:])
     except msgspec.DecodeError as error:
-        behind = _BEHIND.search(str(error))
-        return begin + int(behind[1]) - 1 if behind else None
+        trailing = _TRAILING.search(str(error))
+        return begin + int(trailing[1]) - 1 if trailing else None
     except RecursionError:
         return None
-    return None  # it ends with the data: more of it may follow
+    return None  # it ends with the data, so more of it may follow
 
 
 def read_up_to(stream: Stream, size: int) -> bytes:
-    """So many bytes, or what is left; a stream may give them in small pieces."""
+    """Read `size` bytes, or what is left; a stream may return them in small pieces."""
     pieces: list[bytes] = []
     while size and (piece := stream.read(size)):
         pieces.append(piece)
@@ -123,8 +123,8 @@ def read_up_to(stream: Stream, size: int) -> bytes:
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def alone(frame: bytes) -> bytes:
-    """A frame of an array as an array of its own; of lines, as it is."""
+def as_standalone(frame: bytes) -> bytes:
+    """Make a frame of an array an array of its own; return a frame of lines unchanged."""
     inside = frame.strip(b" \t\r\n")
     if inside.startswith(b"[") and inside.endswith(b"]"):
         return frame

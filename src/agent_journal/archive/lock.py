@@ -1,4 +1,4 @@
-"""One writer at a time: a lock on a file of its own, which the system takes back from a process that dies."""
+"""Lock a journal for one writer at a time; the operating system releases the lock of a dead process."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent_journal.errors import ArchiveInUse, UnusableArchive
-from agent_journal.files import keep_private, private_folder
+from agent_journal.files import make_private, private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_PAUSE = 0.05
+_POLL_S = 0.05
 
 
 class Lock:
@@ -24,54 +24,56 @@ class Lock:
         self._path = path
         self._handle: int | None = None
 
-    def acquire(self, wait: float = 0.0, waiting: Callable[[str], None] | None = None) -> None:
-        """Take the lock, or raise `ArchiveInUse` after so many seconds; `waiting` is told once who has it."""
+    def acquire(self, wait: float = 0.0, on_wait: Callable[[str], None] | None = None) -> None:
+        """Take the lock, or raise `ArchiveInUse` after `wait` seconds; call `on_wait` once with the owner."""
         try:
             private_folder(str(self._path.parent))
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-            if not os.fstat(handle).st_size:  # it is new
-                keep_private(handle)
+            if not os.fstat(handle).st_size:  # the file is new
+                make_private(handle)
         except OSError as error:
-            advice = "; 'aj doctor' says what to do" if isinstance(error, PermissionError) else ""
+            advice = "; 'aj doctor' shows what to do" if isinstance(error, PermissionError) else ""
             raise UnusableArchive(str(self._path.parent), _reason(error) + advice) from error
-        until = time.monotonic() + wait
-        told = False
+        deadline = time.monotonic() + wait
+        has_called = False
         try:
             while not _locked(handle):
-                if not told and waiting is not None and wait:
-                    waiting(self._owner(handle))
-                    told = True
-                if time.monotonic() > until:
+                if not has_called and on_wait is not None and wait:
+                    on_wait(self._owner(handle))
+                    has_called = True
+                if time.monotonic() > deadline:
                     raise ArchiveInUse(str(self._path.parent), self._owner(handle))  # noqa: TRY301
-                time.sleep(_PAUSE)
+                time.sleep(_POLL_S)
         except OSError as error:  # a file system without locks
             os.close(handle)
-            raise UnusableArchive(str(self._path.parent), f"no lock ({_reason(error)})") from error
+            raise UnusableArchive(
+                str(self._path.parent), f"it cannot be locked ({_reason(error)})"
+            ) from error
         except BaseException:
             os.close(handle)
             raise
-        with suppress(OSError):  # who has it is told for convenience; the disk may be full
+        with suppress(OSError):  # only for information; the disk may be full
             os.ftruncate(handle, 0)
             os.lseek(handle, 0, os.SEEK_SET)
             os.write(handle, f"{os.getpid()}\n".encode())
         self._handle = handle
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
 
     @property
     def is_held(self) -> bool:
-        """Whether this process may write."""
+        """Whether this process has the lock."""
         return self._handle is not None
 
     def owner(self) -> str | None:
-        """Who has the lock now, as `acquire` would tell it; None if nobody has."""
+        """Return the owner of the lock as text, or None if it is free."""
         try:
             handle = os.open(self._path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
-        except OSError:  # nobody ever wrote, or this person may not
+        except OSError:  # no writer so far, or no permission
             return None
         try:
             return None if _locked(handle) else self._owner(handle)
@@ -105,7 +107,7 @@ def _locked_on_windows(handle: int) -> bool:
     import msvcrt  # noqa: PLC0415
 
     try:
-        # One byte far behind what is written, which others may still read.
+        # One byte far after the content, which others may still read.
         os.lseek(handle, 1 << 20, os.SEEK_SET)
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
     except OSError:

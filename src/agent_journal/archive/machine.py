@@ -1,8 +1,8 @@
-"""Which machine a journal belongs to: two that share one folder would each undo what the other wrote.
+"""Tie a journal to one machine: two that share a folder would overwrite each other's changes.
 
-Services that keep folders alike copy single files, whenever they like. Rows, the log beside them and the
-vault then come from different moments, and of two machines that write, one loses. The journal remembers who
-wrote to it, and each session of writing leaves a new mark in the rows and beside them.
+Services that synchronize folders copy single files at any time. Rows, their log and the vault are then of
+different moments, and if two machines write, one loses its changes. So the journal records which machines
+wrote to it, and each writing session leaves a new mark in the rows and in a file next to them.
 """
 
 from __future__ import annotations
@@ -15,53 +15,54 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_journal.errors import UnusableArchive
-from agent_journal.files import keep_private
+from agent_journal.files import make_private
 
 if TYPE_CHECKING:
     from agent_journal.archive.store import Store
 
 MARK = "generation"
-_MOST = 20
-_LINUX = ("/etc/machine-id", "/var/lib/dbus/machine-id")
+_MAX_WRITERS = 20
+_LINUX_ID_FILES = ("/etc/machine-id", "/var/lib/dbus/machine-id")
 _SHARED = (
-    "another machine wrote to it after this one did, and a journal belongs to one; keep it where no service "
-    "copies it and share copies by 'aj backup', or make it this machine's with 'aj doctor --adopt'"
+    "another machine wrote to it after this one did, but a journal belongs to one machine; move it to a "
+    "folder that no service copies and share backups made with 'aj backup', or assign it to this machine "
+    "with 'aj doctor --adopt'"
 )
 _TORN = (
-    "it was copied from another machine while something wrote to it, and is not whole; copy it again when "
-    "no aj runs there, or take it as it is with 'aj doctor --adopt'"
+    "it was copied from another machine while it was being written, so it is not complete; copy it again "
+    "while no aj is running there, or accept it as it is with 'aj doctor --adopt'"
 )
 
 
-def here() -> str | None:
-    """What tells this machine from others and stays the same; None where the system has no such thing."""
+def machine_id() -> str | None:
+    """Return a stable id of this machine; None if the system has none."""
     with suppress(OSError, AttributeError, ImportError):
-        known = _stated()
-        return hashlib.sha256(f"agent-journal\0{known}".encode()).hexdigest()[:16] if known else None
+        raw_id = _system_id()
+        return hashlib.sha256(f"agent-journal\0{raw_id}".encode()).hexdigest()[:16] if raw_id else None
     return None
 
 
-def _stated() -> str:
+def _system_id() -> str:
     if sys.platform == "darwin":
-        return _of_mac()
+        return _mac_id()
     if sys.platform == "win32":
-        return _of_windows()
-    return next((text for place in _LINUX if (text := _content(Path(place)))), "")
+        return _windows_id()
+    return next((text for path in _LINUX_ID_FILES if (text := _content(Path(path)))), "")
 
 
-def _of_mac() -> str:
+def _mac_id() -> str:
     import ctypes  # noqa: PLC0415
 
-    found, forever = ctypes.create_string_buffer(16), (ctypes.c_long * 2)(5, 0)
-    failed = ctypes.CDLL(None).gethostuuid(found, forever)
-    return "" if failed else found.raw.hex()
+    buffer, forever = ctypes.create_string_buffer(16), (ctypes.c_long * 2)(5, 0)
+    failed = ctypes.CDLL(None).gethostuuid(buffer, forever)
+    return "" if failed else buffer.raw.hex()
 
 
-def _of_windows() -> str:
+def _windows_id() -> str:
     import winreg  # noqa: PLC0415
 
-    place = r"SOFTWARE\Microsoft\Cryptography"
-    with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, place) as key:  # type: ignore[attr-defined]
+    registry_path = r"SOFTWARE\Microsoft\Cryptography"
+    with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, registry_path) as key:  # type: ignore[attr-defined]
         return str(winreg.QueryValueEx(key, "MachineGuid")[0])  # type: ignore[attr-defined]
 
 
@@ -72,43 +73,43 @@ def _content(path: Path) -> str:
         return ""
 
 
-def trouble(home: Path, store: Store) -> str:
-    """Why this machine must not write to a journal; empty if it may."""
-    me, writers = here(), store.writers()
-    if me is None or not writers or writers[-1] == me:
+def write_refusal(home: Path, store: Store) -> str:
+    """Return why this machine must not write to a journal; empty if it may."""
+    own_id, writers = machine_id(), store.writers()
+    if own_id is None or not writers or writers[-1] == own_id:
         return ""
-    if me in writers:
+    if own_id in writers:
         return _SHARED
     mark = _content(home / MARK)
     return _TORN if mark and mark != store.generation() else ""
 
 
-def sign(home: Path, store: Store) -> None:
-    """Let the journal know who writes to it from now on, if that may be."""
-    reason = trouble(home, store)
+def claim(home: Path, store: Store) -> None:
+    """Record this machine as the journal's writer, or raise if it must not write."""
+    reason = write_refusal(home, store)
     if reason:
         raise UnusableArchive(str(home), reason)
-    _be_last(store)
+    _record_writer(store)
 
 
 def adopt(store: Store) -> None:
-    """Make a journal this machine's, whoever wrote to it."""
-    _be_last(store)
+    """Make this machine the journal's writer, whichever machine wrote last."""
+    _record_writer(store)
 
 
-def _be_last(store: Store) -> None:
-    me, writers = here(), store.writers()
-    if me is not None and writers[-1:] != [me]:
+def _record_writer(store: Store) -> None:
+    own_id, writers = machine_id(), store.writers()
+    if own_id is not None and writers[-1:] != [own_id]:
         with store.transaction():
-            store.set_writers([*(each for each in writers if each != me), me][-_MOST:])
+            store.set_writers([*(each for each in writers if each != own_id), own_id][-_MAX_WRITERS:])
 
 
 def leave_mark(home: Path, mark: str) -> None:
-    """Put the mark of a session beside the rows; without it, a copy is taken to be whole."""
+    """Write the mark of a session next to the rows; a copy without it is considered consistent."""
     with suppress(OSError):
         handle = os.open(home / MARK, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            keep_private(handle)
+            make_private(handle)
             os.write(handle, mark.encode())
         finally:
             os.close(handle)

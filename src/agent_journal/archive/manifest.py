@@ -1,4 +1,4 @@
-"""What a unit consisted of when it was kept: files and answers of databases, by their hashes."""
+"""What a unit consisted of when it was stored: files and answers of databases, by their hashes."""
 
 from __future__ import annotations
 
@@ -10,54 +10,54 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class KeptFile(Struct, array_like=True):
-    """A file's bytes in the vault."""
+class StoredFile(Struct, array_like=True):
+    """A file in the vault."""
 
     name: str
     size: int
     sha256: bytes
     chunks: list[bytes]
     modified_at: float | None = None
-    broke: str = ""
-    """Why nothing could be read behind these bytes."""
+    read_error: str = ""
+    """Why nothing could be read after these bytes."""
 
 
-class KeptRows(Struct, array_like=True):
-    """What a database answered to a question: groups of rows, and how it broke off if it did."""
+class StoredRows(Struct, array_like=True):
+    """A database's answer to a query: groups of rows, and the error that ended it, if any."""
 
     sql: str
     values: tuple[Any, ...]
     groups: list[bytes]
-    broke: str = ""
+    read_error: str = ""
     count: int = 0
-    """How many rows; a reader may have asked for no more than the first."""
+    """The number of rows; a reader may have read only the first of them."""
 
 
 class Manifest(Struct, omit_defaults=True):
-    """All that a reader asked a unit for. Paths are relative to the unit's place, `..` goes up."""
+    """Everything that a reader requested of a unit. Paths are relative to the unit; `..` goes up."""
 
     is_folder: bool = False
     name: str = ""
     label: str = ""
-    files: dict[str, KeptFile] = {}
+    files: dict[str, StoredFile] = {}
     folders: dict[str, list[tuple[str, bool]]] = {}
-    databases: dict[str, list[KeptRows]] = {}
+    databases: dict[str, list[StoredRows]] = {}
     unpacked: dict[str, str] = {}
-    """Zips in it that were looked into, with the reason why one could not be."""
+    """Zips in it that were opened, each with the error if that failed."""
     present: dict[str, float | None] = {}
-    """Files beside it that were found, whether or not they were opened, and their times."""
+    """Companions that exist, whether or not they were opened, and their times."""
     absent: set[str] = set()
     modified_at: float | None = None
     sha256: str = ""
     is_partial: bool = False
     """Whether an unforeseen error stopped the reader, so that it may not have asked for all that it needs."""
     damage: str = ""
-    """Why it cannot be read; it is never stored."""
+    """Why the manifest cannot be read; never stored."""
     loose: list[bytes] = []
-    """The blobs that it named, as far as that can be told from what is left of it."""
+    """The blobs that a damaged manifest still names; never stored."""
 
     def blobs(self) -> Iterator[bytes]:
-        """The hash of every blob it needs."""
+        """Yield the hash of every blob it needs."""
         yield from self.loose
         for file in self.files.values():
             yield from file.chunks

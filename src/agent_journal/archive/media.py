@@ -1,7 +1,7 @@
-"""Pictures, sounds and documents that belong to conversations: which are kept, and how they come back.
+"""Store the pictures, sounds and documents of conversations, and load them again.
 
-Nobody reads them, so no reader asks for them. Of a folder or zip that is read as a whole all are kept; of a
-single file, those beside it that its conversations name. `KeptMedia` gives them back.
+No reader requests them, because none decodes them. Of a folder or zip that is one unit, all are stored; of a
+single file, those next to it that its conversations name. `StoredMedia` loads them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.manifest import KeptFile
-    from agent_journal.archive.recording import Keeping
+    from agent_journal.archive.manifest import StoredFile
+    from agent_journal.archive.recording import CaptureSession
     from agent_journal.inputs.input import Source
     from agent_journal.model import Conversation, Event, Item, Part
     from agent_journal.notes import Notes
@@ -40,8 +40,8 @@ def is_media(name: str) -> bool:
     return name.rpartition(".")[2].lower() in _SUFFIXES
 
 
-def named(item: Item) -> Iterator[str]:
-    """Paths of media that a conversation names beside the file it is in."""
+def media_refs(item: Item) -> Iterator[str]:
+    """Yield the paths of media files that a conversation names next to its own file."""
     if isinstance(item, Memory):
         return
     for entry in item.timeline:
@@ -56,38 +56,40 @@ def _refs(part: Part) -> Iterator[str]:
     else:
         inner = (part,)
     for each in inner:
-        if isinstance(each, Media) and each.ref and not each.data and _is_beside(each.ref):
+        if isinstance(each, Media) and each.ref and not each.data and _is_relative_media(each.ref):
             yield each.ref
 
 
-def _is_beside(ref: str) -> bool:
+def _is_relative_media(ref: str) -> bool:
     return is_media(ref) and all(map(is_plain, ref.split("/")))
 
 
-def keep(unit: Source, refs: Iterable[str], keeping: Keeping, largest: int | None, note: Notes) -> None:
-    """Put a unit's media into the vault; what is larger than that is named instead (None: nothing is)."""
-    for place, source in _found(unit, refs):
+def store_media(
+    unit: Source, refs: Iterable[str], capture: CaptureSession, largest: int | None, note: Notes
+) -> None:
+    """Store a unit's media in the vault; files larger than `largest` are noted instead (None: no limit)."""
+    for place, source in _media_files(unit, refs):
         size = _size(source)
         if largest is not None and size > largest:
-            detail = f"its {size:,} bytes are not kept: storage.media_max_mb is {largest // 10**6:,}"
+            detail = f"its {size:,} bytes were not stored: storage.media_max_mb is {largest // 10**6:,}"
             note.add(Kind.IGNORED_FILE, source.label, detail=detail)
             continue
         try:
-            keeping.file(place, source)
+            capture.file(place, source)
         except UnreadableSource as error:
-            note.add(Kind.IGNORED_FILE, source.label, detail=f"it is not kept: {error.reason}")
+            note.add(Kind.IGNORED_FILE, source.label, detail=f"it was not stored: {error.reason}")
 
 
-def _found(unit: Source, refs: Iterable[str]) -> Iterator[tuple[str, Source]]:
+def _media_files(unit: Source, refs: Iterable[str]) -> Iterator[tuple[str, Source]]:
     if unit.is_folder:
         for file in files_below(unit):
             if is_media(file.name):
                 yield as_text(posixpath.relpath(file.path, unit.path or ".")), file
         return
     for ref in dict.fromkeys(refs):
-        found = unit.companion(*ref.split("/"))
-        if found is not None:
-            yield as_text(ref), found
+        companion = unit.companion(*ref.split("/"))
+        if companion is not None:
+            yield as_text(ref), companion
 
 
 def _size(source: Source) -> int:
@@ -96,47 +98,47 @@ def _size(source: Source) -> int:
     return source.archive.size(source.inside) if isinstance(source, Member) else 0
 
 
-# More than this in one piece is no part of a page.
-_LARGEST_SHOWN = 64 << 20
+# Larger files are not embedded in pages.
+_MAX_EMBEDDED_BYTES = 64 << 20
 
 
-class KeptMedia:
-    """Gives conversations the files that the vault keeps for them."""
+class StoredMedia:
+    """Loads the media files of conversations from the vault."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
         self._sources: list[int] = []
-        self._files: dict[str, KeptFile] = {}
+        self._files: dict[str, StoredFile] = {}
 
-    def brought_back(self, key: int, media: Media) -> bytes | None:
-        """The bytes of a picture, sound or document of a conversation; None if they were not kept."""
+    def load(self, key: int, media: Media) -> bytes | None:
+        """Return the bytes of a picture, sound or document; None if they are not stored."""
         if media.data:
             with suppress(ValueError):
                 return base64.b64decode(media.data)
-        self._look_at(self._archive.store.sources_of(key))
+        self._load_files_of(self._archive.store.sources_of(key))
         file = self._file(media)
         if file is None:
             return None
         with stream_of(file, self._archive.vault, file.name) as stream:
             return stream.read()
 
-    def filled(self, key: int, conversation: Conversation) -> Conversation:
-        """The conversation with the bytes of its media, as far as they are kept."""
-        if not any(_is_open(part) for message in _messages(conversation) for part in message.parts):
+    def with_data(self, key: int, conversation: Conversation) -> Conversation:
+        """Return the conversation with the bytes of its media, as far as they are stored."""
+        if not any(_lacks_data(part) for message in _messages(conversation) for part in message.parts):
             return conversation
-        self._look_at(self._archive.store.sources_of(key))
+        self._load_files_of(self._archive.store.sources_of(key))
         if not self._files:
             return conversation
         timeline: list[Message | Event] = [
             replace(entry, parts=[self._part(part) for part in entry.parts])
-            if isinstance(entry, Message) and any(map(_is_open, entry.parts))
+            if isinstance(entry, Message) and any(map(_lacks_data, entry.parts))
             else entry
             for entry in conversation.timeline
         ]
         return replace(conversation, timeline=timeline)
 
-    def _look_at(self, sources: list[int]) -> None:
-        """Know the files of some sources; the conversations of an export come one after the other."""
+    def _load_files_of(self, sources: list[int]) -> None:
+        """Load the file list of some sources, cached for the next conversation of the same export."""
         if sources == self._sources:
             return
         store = self._archive.store
@@ -146,7 +148,7 @@ class KeptMedia:
             place: file
             for each in manifests
             for place, file in each.files.items()
-            if place and not file.broke
+            if place and not file.read_error
         }
 
     def _part(self, part: Part) -> Part:
@@ -157,37 +159,37 @@ class KeptMedia:
 
     def _media(self, media: Media) -> Media:
         file = None if media.data else self._file(media)
-        if file is None or file.size > _LARGEST_SHOWN:
+        if file is None or file.size > _MAX_EMBEDDED_BYTES:
             return media
         try:
             with stream_of(file, self._archive.vault, file.name) as stream:
                 data = base64.b64encode(stream.read()).decode()
-        except (UnreadableSource, DamagedArchive):  # 'aj check' tells what is wrong with the vault
+        except (UnreadableSource, DamagedArchive):  # 'aj check' reports what is wrong with the vault
             return media
         return replace(media, data=data, size=file.size)
 
-    def _file(self, media: Media) -> KeptFile | None:
-        """The file that is meant: by its path, or the only one of that name in any folder.
+    def _file(self, media: Media) -> StoredFile | None:
+        """Find the file by its path, or the only file of that name in any folder.
 
-        Where an export has it under another name than the conversation says, its reader left that in `extra`.
+        If an export has it under another name than the conversation, its reader has left that in `extra`.
         """
-        told = (media.extra.get("file"), media.ref, media.name)
-        names = [name for name in told if name and isinstance(name, str)]
+        stated = (media.extra.get("file"), media.ref, media.name)
+        names = [name for name in stated if name and isinstance(name, str)]
         exact = next((self._files[name] for name in names if name in self._files), None)
         if exact is not None:
             return exact
-        found = (
+        by_name = (
             [file for place, file in self._files.items() if place.endswith(f"/{name}")] for name in names
         )
-        return next((files[0] for files in found if len({file.sha256 for file in files}) == 1), None)
+        return next((files[0] for files in by_name if len({file.sha256 for file in files}) == 1), None)
 
 
 def _messages(conversation: Conversation) -> Iterator[Message]:
     return (entry for entry in conversation.timeline if isinstance(entry, Message))
 
 
-def _is_open(part: Part) -> bool:
-    """Whether it is, or holds, a file that is named and not there."""
+def _lacks_data(part: Part) -> bool:
+    """Whether it is, or contains, a file that is named but not included."""
     if isinstance(part, ToolResult):
-        return not isinstance(part.output, str) and any(map(_is_open, part.output))
+        return not isinstance(part.output, str) and any(map(_lacks_data, part.output))
     return isinstance(part, Media) and not part.data

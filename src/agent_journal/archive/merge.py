@@ -1,7 +1,7 @@
-"""One conversation from two places: what is new, what is another version, and in which order it all stands.
+"""Merge a conversation with the stored one: find new entries, other versions, and the order of all.
 
-Nothing that was once there goes away. An entry is known by its id; where two have one id and differ, the
-newer is shown and the older is kept as an earlier version, unless one merely says more of the same.
+Nothing that was stored goes away. Entries are identified by their ids. Where two entries with one id differ,
+the newer is shown and the older becomes an earlier version, unless one of them contains the other.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from agent_journal.archive.rows import Row
     from agent_journal.model import Conversation, Origin
 
-# An entry by its id, and the how manieth of that id it is: sources do not all keep ids apart.
-Name = tuple[str, int]
+# An entry's id, and how many entries before it have the same id: not all sources have unique ids.
+EntryName = tuple[str, int]
 
 
-class Stored(NamedTuple):
-    """An entry that is in the archive: its key, its place, which version it is (0 is the current one)."""
+class StoredEntry(NamedTuple):
+    """A stored entry: its key, its position, and its version (0 is the current one)."""
 
     key: int
     id: str
@@ -34,125 +34,139 @@ class Stored(NamedTuple):
     hash: bytes
     position: int
     given_by: int | None = None
-    """The source it came from, if that is known."""
+    """The source it came from, if known."""
     at: str | None = None
 
 
-class Plan(NamedTuple):
-    """What changes: entries by their place in the incoming timeline, stored ones by key."""
+class MergePlan(NamedTuple):
+    """The changes to make: incoming entries by their position, stored ones by key."""
 
     added: list[tuple[int, Row]]
     """Current entries and their positions."""
     earlier: list[tuple[int, Row, int]]
-    """Incoming entries that are older than what is stored: position, row, version."""
+    """Incoming entries that are older than the stored ones: position, row, version."""
     superseded: list[tuple[int, int]]
-    """Stored entries that become an earlier version: key, version."""
+    """Stored entries that become earlier versions: key, version."""
     replaced: list[tuple[int, Row]]
-    """Stored entries, by key, that the incoming one contains."""
+    """Stored entries, by key, whose content the incoming one includes."""
     moved: list[tuple[int, int]]
-    """Stored entries that stand elsewhere now: key, position."""
-    given: list[int]
-    """Stored entries, by key, of which the incoming ones say nothing new."""
+    """Stored entries that change their position: key, position."""
+    unchanged: list[int]
+    """Stored entries, by key, to which the incoming ones add nothing."""
 
-    leaves: bool
-    """Whether something stored is not in what comes in: then what it came from tells more than this."""
-
-
-class Says(NamedTuple):
-    """What an incoming row and a stored entry say of each other."""
-
-    all_of_the_stored: bool
-    no_more_than_the_stored: bool
+    misses_entries: bool
+    """Whether stored entries are missing in the incoming conversation, so that their source has more."""
 
 
-def planned(
-    stored: Sequence[Stored],
+class Comparison(NamedTuple):
+    """How the content of an incoming row compares with that of a stored entry."""
+
+    covers_stored: bool
+    is_covered_by_stored: bool
+
+
+def plan_merge(
+    stored: Sequence[StoredEntry],
     rows: Sequence[Row],
     *,
     is_newer: bool,
-    compare: Callable[[int, Row], Says],
-    same: Mapping[int, int] | None = None,
-    again: int | None = None,
-) -> Plan:
-    """How to bring a timeline into the stored one.
+    compare: Callable[[int, Row], Comparison],
+    same_entries: Mapping[int, int] | None = None,
+    reimported_source: int | None = None,
+) -> MergePlan:
+    """Plan how to merge a timeline into the stored one.
 
-    `is_newer` tells which of two versions is shown, `compare(key, row)` whether one says all that the other
-    says. `same` are incoming rows, by their place, that are stored under another id, by its key. `again` is
-    the source if it is read once more: what is shown by the word of another came later, and stays.
+    `is_newer` decides which of two versions is shown, and `compare(key, row)` whether one includes the other.
+    `same_entries` maps positions of incoming rows to the keys of stored entries with another id.
+    `reimported_source` is the source if this is a re-import: an entry that another source gave stays shown.
     """
-    same = same or {}
-    shown = [entry for entry in stored if not entry.version]
-    current = dict(zip(_named(entry.id for entry in shown), shown, strict=True))
-    incoming = _incoming(rows, {entry.key: name for name, entry in current.items()}, same)
-    there, now = list(current), list(incoming)
+    same_entries = same_entries or {}
+    current_entries = [entry for entry in stored if not entry.version]
+    current = dict(zip(_entry_names(entry.id for entry in current_entries), current_entries, strict=True))
+    incoming = _incoming(rows, {entry.key: name for name, entry in current.items()}, same_entries)
+    stored_names, incoming_names = list(current), list(incoming)
 
-    def moment(name: Name) -> int | None:
+    def epoch_ms_of(name: EntryName) -> int | None:
         return timestamps.epoch_ms((incoming.get(name) or current[name]).at)
 
-    order = _merged(there, now, moment) if is_newer else _merged(now, there, moment)
+    order = (
+        _merge_order(stored_names, incoming_names, epoch_ms_of)
+        if is_newer
+        else _merge_order(incoming_names, stored_names, epoch_ms_of)
+    )
     versions = _Versions(stored)
-    plan = Plan([], [], [], [], [], [], leaves=False)
-    leaves = not current.keys() <= incoming.keys()
+    plan = MergePlan([], [], [], [], [], [], misses_entries=False)
+    misses_entries = not current.keys() <= incoming.keys()
     for name, row in incoming.items():
         old = current.get(name)
-        known = old.key if old is not None and old.hash == row.hash else versions.key_of(row)
-        if known is not None:
-            plan.given.append(known)
+        known_key = old.key if old is not None and old.hash == row.hash else versions.key_of(row)
+        if known_key is not None:
+            plan.unchanged.append(known_key)
             continue
         if old is None:
             plan.added.append((order[name], row))
             continue
-        is_anothers = again is not None and old.given_by not in (None, again)
-        is_shown = is_newer and not is_anothers
-        says_less = _settle(plan, (order[name], row), old, compare(old.key, row), versions, is_shown=is_shown)
-        leaves = leaves or says_less
-    gone = {key for key, _ in (*plan.replaced, *plan.superseded)}
+        is_from_other_source = reimported_source is not None and old.given_by not in (None, reimported_source)
+        is_shown = is_newer and not is_from_other_source
+        is_shorter = _plan_changed(
+            plan, (order[name], row), old, compare(old.key, row), versions, is_shown=is_shown
+        )
+        misses_entries = misses_entries or is_shorter
+    removed_keys = {key for key, _ in (*plan.replaced, *plan.superseded)}
     plan.moved.extend(
         (entry.key, order[name])
         for name, entry in current.items()
-        if entry.position != order[name] and entry.key not in gone
+        if entry.position != order[name] and entry.key not in removed_keys
     )
-    return plan._replace(leaves=leaves or bool(plan.superseded))
+    return plan._replace(misses_entries=misses_entries or bool(plan.superseded))
 
 
-def _settle(
-    plan: Plan, placed: tuple[int, Row], old: Stored, says: Says, versions: _Versions, *, is_shown: bool
+def _plan_changed(
+    plan: MergePlan,
+    positioned: tuple[int, Row],
+    old: StoredEntry,
+    comparison: Comparison,
+    versions: _Versions,
+    *,
+    is_shown: bool,
 ) -> bool:
-    """Plan for a row that differs from what is stored; whether it only says less, and so leaves something."""
-    place, row = placed
-    if says.all_of_the_stored and (is_shown or not (says.no_more_than_the_stored or old.id != row.id)):
+    """Plan the change for a row that differs from the stored entry; return whether it only has less."""
+    position, row = positioned
+    if comparison.covers_stored and (is_shown or not (comparison.is_covered_by_stored or old.id != row.id)):
         plan.replaced.append((old.key, row))
-        plan.added.append(placed)
+        plan.added.append(positioned)
     elif is_shown:
         plan.superseded.append((old.key, versions.next(old.id)))
-        plan.added.append(placed)
-    elif not says.no_more_than_the_stored:
-        plan.earlier.append((place, row, versions.next(row.id)))
+        plan.added.append(positioned)
+    elif not comparison.is_covered_by_stored:
+        plan.earlier.append((position, row, versions.next(row.id)))
     else:
-        plan.given.append(old.key)
+        plan.unchanged.append(old.key)
         return True
     return False
 
 
-def _named(ids: Iterable[str]) -> Iterator[Name]:
-    seen: dict[str, int] = {}
+def _entry_names(ids: Iterable[str]) -> Iterator[EntryName]:
+    counts: dict[str, int] = {}
     for id_ in ids:
-        seen[id_] = number = seen.get(id_, -1) + 1
+        counts[id_] = number = counts.get(id_, -1) + 1
         yield id_, number
 
 
-def _incoming(rows: Sequence[Row], names: Mapping[int, Name], same: Mapping[int, int]) -> dict[Name, Row]:
-    """The rows by their names; one that is stored under another id by the name it has there."""
-    found = {}
-    for place, (name, row) in enumerate(zip(_named(row.id for row in rows), rows, strict=True)):
-        found[names[same[place]] if place in same else name] = row
-    return found
+def _incoming(
+    rows: Sequence[Row], names: Mapping[int, EntryName], same: Mapping[int, int]
+) -> dict[EntryName, Row]:
+    """Return the rows by name; a row that is stored under another id gets the name of the stored entry."""
+    incoming = {}
+    for position, (name, row) in enumerate(zip(_entry_names(row.id for row in rows), rows, strict=True)):
+        incoming[names[same[position]] if position in same else name] = row
+    return incoming
 
 
 class _Versions:
     """The earlier versions of entries."""
 
-    def __init__(self, stored: Sequence[Stored]) -> None:
+    def __init__(self, stored: Sequence[StoredEntry]) -> None:
         earlier = [entry for entry in stored if entry.version]
         self._keys = {(entry.id, entry.hash): entry.key for entry in earlier}
         self._last: dict[str, int] = {}
@@ -160,7 +174,7 @@ class _Versions:
             self._last[entry.id] = max(entry.version, self._last.get(entry.id, 0))
 
     def key_of(self, row: Row) -> int | None:
-        """The key of the earlier version that a row is, if it is one."""
+        """Return the key of the earlier version that equals a row, if any."""
         return self._keys.get((row.id, row.hash)) if self._keys else None
 
     def next(self, id_: str) -> int:
@@ -168,50 +182,54 @@ class _Versions:
         return self._last[id_]
 
 
-def _merged(before: list[Name], now: list[Name], moment: Callable[[Name], int | None]) -> dict[Name, int]:
-    """The position of every entry: the order of now; what only was there before follows what it followed.
+def _merge_order(
+    stored: list[EntryName], incoming: list[EntryName], epoch_ms_of: Callable[[EntryName], int | None]
+) -> dict[EntryName, int]:
+    """Return the position of every entry: the incoming order; other stored entries follow what they followed.
 
-    What followed nothing that is there now, as one of several parts does, has its place by its time.
+    Entries that followed nothing that is still there, as in one of several parts, are placed by their time.
     """
-    if now[: len(before)] == before:
-        return {name: position for position, name in enumerate(now)}
-    there = set(now)
-    followers: dict[Name | None, list[Name]] = {}
-    last: Name | None = None
-    for name in before:
-        if name in there:
+    if incoming[: len(stored)] == stored:
+        return {name: position for position, name in enumerate(incoming)}
+    incoming_set = set(incoming)
+    followers: dict[EntryName | None, list[EntryName]] = {}
+    last: EntryName | None = None
+    for name in stored:
+        if name in incoming_set:
             last = name
         else:
             followers.setdefault(last, []).append(name)
     if first := followers.get(None):
-        anchor = _last_before(first[0], now, moment)
+        anchor = _last_before(first[0], incoming, epoch_ms_of)
         if anchor is not None:
             followers[anchor] = [*followers.get(anchor, ()), *followers.pop(None)]
     merged = list(followers.get(None, ()))
-    for name in now:
+    for name in incoming:
         merged.append(name)
         merged.extend(followers.get(name, ()))
     return {name: position for position, name in enumerate(merged)}
 
 
-def _last_before(name: Name, among: Iterable[Name], moment: Callable[[Name], int | None]) -> Name | None:
-    """The last entry that is earlier than one; what has no time is as early as the one before it."""
-    at = moment(name)
+def _last_before(
+    name: EntryName, names: Iterable[EntryName], epoch_ms_of: Callable[[EntryName], int | None]
+) -> EntryName | None:
+    """Return the last entry that is earlier than this one; one without a time counts like its predecessor."""
+    at = epoch_ms_of(name)
     if at is None:
         return None
-    found = last = None
-    for other in among:
-        last = moment(other) or last
+    result = last = None
+    for other in names:
+        last = epoch_ms_of(other) or last
         if last is not None and last < at:
-            found = other
-    return found
+            result = other
+    return result
 
 
 def preference(origin: Origin | None, reader: str | None, version: str | None) -> int:
-    """Whether what comes from this origin is shown rather than what that version of a reader gave.
+    """Compare the format version of an origin with the stored one: positive if the origin's is shown.
 
-    More than 0 if it is, less if it is not, 0 if their times decide. A source may tell one conversation in
-    several forms; its reader names first the one that tells most.
+    Negative if the stored one is shown, 0 if their times decide. A source may have one conversation in
+    several formats; its reader lists the most complete one first.
     """
     if origin is None or origin.reader != reader or origin.version == version:
         return 0
@@ -222,54 +240,58 @@ def preference(origin: Origin | None, reader: str | None, version: str | None) -
     return versions.index(version) - versions.index(origin.version)
 
 
-def merged_detail(newer: Conversation, older: Conversation) -> Conversation:
-    """What is known of a conversation: the newer's word, and where it is silent the older's."""
+def merge_detail(newer: Conversation, older: Conversation) -> Conversation:
+    """Merge the details of a conversation: the newer values, and the older ones where those are missing."""
     changes: dict[str, Any] = {}
-    for field, theirs in msgspec.structs.asdict(older).items():
-        ours = getattr(newer, field)
-        # A list has no branches, and so none that is shown.
-        if field in _TOGETHER or ours == theirs or (field == "head_id" and newer.shape == "list"):
+    for field, older_value in msgspec.structs.asdict(older).items():
+        newer_value = getattr(newer, field)
+        # A list has no branches, so no branch is shown.
+        if (
+            field in _MERGED_SEPARATELY
+            or newer_value == older_value
+            or (field == "head_id" and newer.shape == "list")
+        ):
             continue
-        if ours is None:
-            changes[field] = theirs
-        elif isinstance(ours, list):
-            changes[field] = _union(ours, theirs)
-        elif isinstance(ours, dict):
-            changes[field] = {**theirs, **ours}
+        if newer_value is None:
+            changes[field] = older_value
+        elif isinstance(newer_value, list):
+            changes[field] = _union(newer_value, older_value)
+        elif isinstance(newer_value, dict):
+            changes[field] = {**older_value, **newer_value}
     started = [time for time in (newer.started_at, older.started_at) if time]
-    if started and (first := min(started, key=_moment)) != newer.started_at:
+    if started and (first := min(started, key=_epoch_ms_or_never)) != newer.started_at:
         changes["started_at"] = first
     if older.requests or older.tools:
         changes |= _requests(newer, older)
     return replace(newer, **changes) if changes else newer
 
 
-# The timeline is merged entry by entry; a request names tools by their places.
-_TOGETHER = {"timeline", "tools", "requests"}
+# The timeline is merged entry by entry; requests refer to tools by index.
+_MERGED_SEPARATELY = {"timeline", "tools", "requests"}
 
 
-def _moment(at: str) -> float:
-    moment = timestamps.epoch_ms(at)
-    return float("inf") if moment is None else moment
+def _epoch_ms_or_never(at: str) -> float:
+    epoch_ms = timestamps.epoch_ms(at)
+    return float("inf") if epoch_ms is None else epoch_ms
 
 
-def _union(ours: Sequence[Any], theirs: Sequence[Any]) -> list[Any]:
-    known = {encoded.encode(item) for item in ours}
-    return [*ours, *(item for item in theirs if encoded.encode(item) not in known)]
+def _union(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+    known = {encoded.encode(item) for item in first}
+    return [*first, *(item for item in second if encoded.encode(item) not in known)]
 
 
 def _requests(newer: Conversation, older: Conversation) -> dict[str, Any]:
-    """Requests and tools of both. A request with one id is one: the newer's word holds."""
+    """Merge requests and tools; of two requests with one id, the newer is used."""
     tools = _union(newer.tools, older.tools)
-    encoded = [msgspec.msgpack.encode(tool) for tool in tools]
-    # Two tools may be the same: one that stands where it stood is that one.
+    encoded_tools = [msgspec.msgpack.encode(tool) for tool in tools]
+    # Two tools may be equal: prefer the one at the same index.
     moved = {
-        place: place if encoded[place : place + 1] == [tool] else encoded.index(tool)
-        for place, tool in enumerate(map(msgspec.msgpack.encode, older.tools))
+        index: index if encoded_tools[index : index + 1] == [tool] else encoded_tools.index(tool)
+        for index, tool in enumerate(map(msgspec.msgpack.encode, older.tools))
     }
     known = {request.id for request in newer.requests if request.id is not None}
     others = [
-        replace(request, tools=[moved.get(place, place) for place in request.tools])
+        replace(request, tools=[moved.get(index, index) for index in request.tools])
         for request in older.requests
         if request.id not in known
     ]

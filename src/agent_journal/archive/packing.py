@@ -1,4 +1,4 @@
-"""Bytes made small, and whole again. What does it is loaded when there is something to pack."""
+"""Compress and decompress bytes. Zstandard is imported on first use."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ if TYPE_CHECKING:
     import zstandard
 
 _LEVEL = 3
-# Smaller tables than the level has: what is packed is no larger, and it takes less time.
+# Smaller tables than the level's default: the result is no larger, and it takes less time.
 _HASH_LOG = 16
 
 
-class Packing:
-    """Makes bytes small, and whole again; for one thread at a time."""
+class Compressor:
+    """Compresses and decompresses bytes; for one thread at a time."""
 
-    def packed(self, data: bytes) -> bytes:
-        """Bytes made small; they state their size."""
-        return self._compress(data)
+    def compress(self, data: bytes) -> bytes:
+        """Compress bytes; the result states their size."""
+        # The library's result occupies as much memory as the data could have needed in the worst case.
+        return bytes(memoryview(self._compress(data)))
 
-    def unpacked(self, packed: bytes, size: int | None = None) -> bytes:
-        """The bytes as they were. Raises ValueError over what is damaged, or has another size than this."""
+    def decompress(self, packed: bytes, size: int | None = None) -> bytes:
+        """Decompress bytes. Raises ValueError if they are damaged, or do not have the given size."""
         import zstandard  # noqa: PLC0415
 
         try:
-            # A damaged frame may claim any size: so much memory is not asked for.
+            # A damaged frame may claim any size: do not allocate it.
             if size is not None and zstandard.frame_content_size(packed) != size:
-                raise ValueError("it has another size")
+                raise ValueError("its size is wrong")
             return self._decompressor.decompress(packed)
         except zstandard.ZstdError as error:
             raise ValueError(str(error)) from error
 
-    def begun(self, packed: bytes, size: int) -> bytes:
-        """So many of the first bytes as they were, or all if there are fewer; what follows is not read."""
+    def decompress_start(self, packed: bytes, size: int) -> bytes:
+        """Decompress the first `size` bytes, or all if there are fewer, without reading the rest."""
         import zstandard  # noqa: PLC0415
 
         try:

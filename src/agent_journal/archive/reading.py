@@ -1,4 +1,4 @@
-"""A source on its way into the archive: its units are told, kept and read; no rows are written here."""
+"""Read a source for the archive: detect its units, store their bytes, and make rows, which others write."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import msgspec
 
 from agent_journal import readers
 from agent_journal.archive import media
-from agent_journal.archive.candidates import Found, Stat, stat_of
-from agent_journal.archive.recording import Keeping, Kept, sizes_in
-from agent_journal.archive.rows import Row, row_of
+from agent_journal.archive.candidates import ImportCandidate, Stat, stat_of
+from agent_journal.archive.item_rows import ItemRows, item_rows
+from agent_journal.archive.recording import CaptureSession, RecordingSource, sizes_in
 from agent_journal.archive.store import Snapshot, SourceRow, Status
 from agent_journal.conversion import pipeline
 from agent_journal.conversion.pipeline import Unit
@@ -24,11 +24,10 @@ from agent_journal.errors import (
     UnreadableSource,
 )
 from agent_journal.inputs.input import File, Stdin, as_text, files_below, open_source, opened
-from agent_journal.model import Memory
 from agent_journal.notes import Kind, Notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from agent_journal.archive.manifest import Manifest
     from agent_journal.archive.vault import Vault
@@ -37,32 +36,32 @@ if TYPE_CHECKING:
     from agent_journal.model import Item
     from agent_journal.notes import Note
 
-_MOST_NOTES = 50
+_MAX_NOTES = 50
 _NOTHING_READ = {Status.UNREADABLE, Status.UNKNOWN, Status.PENDING}
-_NOT_READ = {Kind.UNREADABLE_FILE.label, Kind.READER_ERROR.label}
-# What is told of files that no reader got to see.
+_FILE_FAILURES = {Kind.UNREADABLE_FILE.label, Kind.READER_ERROR.label}
+# Kinds of notes about files that no reader got to see.
 _SKIPPED = {Kind.UNKNOWN_FILE.label, Kind.UNREADABLE_FILE.label}
-# A last line that is still being written is no damage: it is read when it is whole.
+# A last line that is still being written is not damage: it is read when it is complete.
 _DAMAGE = {kind.label for kind in Kind if kind.damage and kind is not Kind.TORN_TAIL}
 
 
-class Read(msgspec.Struct):
-    """A source that was read: its account, and what it consisted of."""
+class ReadResult(msgspec.Struct):
+    """The result of reading a source: its ledger entry, and snapshots of its units."""
 
     row: SourceRow
     snapshots: list[Snapshot]
     notes: list[str]
-    is_again: bool = False
-    grown: list[str] = []
-    """Units that hold every byte of their snapshot before, and perhaps more behind it."""
-    partial: list[str] = []
-    """Units at which an unforeseen error stopped the reader, and which it had read whole before."""
+    is_reimport: bool = False
+    only_grown_units: list[str] = []
+    """Units that begin with every byte of their last snapshot."""
+    newly_partial_units: list[str] = []
+    """Units whose reader was stopped by an unforeseen error, and which were read completely before."""
     problems: dict[str, str] = {}
-    """What is wrong with readers, as `plugins.problems` has it; a second process tells it so."""
+    """Problems with readers, as in `plugins.problems`; the worker process passes them on here."""
 
 
-class Reading:
-    """Reads one source. `items` gives what is in it; when they are all taken, `read` is its account."""
+class SourceReading:
+    """Reads one source: `items` yields its items, and after the last of them `result` is complete."""
 
     def __init__(
         self,
@@ -72,9 +71,12 @@ class Reading:
         known: Mapping[str, Snapshot] | None = None,
         *,
         largest_media: int | None = 0,
+        pack_from: int | None = None,
         reports: CrashReports | None = None,
     ) -> None:
         self._vault = vault
+        self._pack_from = pack_from
+        """The bytes of bodies from which a conversation is packed at once; None: never."""
         self._reports = reports
         self._now = now
         self._from_format = from_format
@@ -82,158 +84,167 @@ class Reading:
         self._largest_media = largest_media
         self._sizes: dict[str, int] = {}
         self.has_failed = False
-        """Whether a unit of what was read again could not be read to its end."""
-        self.read = Read(SourceRow(path=""), [], [])
+        """Whether a re-imported unit could not be read to its end."""
+        self.result = ReadResult(SourceRow(path=""), [], [])
 
-    def items(self, found: Found, before: SourceRow | None = None) -> Iterator[tuple[Item, list[Row]]]:
-        """Everything in a source with its rows."""
-        stat = found.stat or stat_of(found.path)
-        home = found.home or (before.home if before else "")
-        path = as_text(found.path)
-        row = SourceRow(path=path, home=home, reader=found.reader, stat=stat, size=stat.size)
+    def items(self, candidate: ImportCandidate, before: SourceRow | None = None) -> Iterator[ItemRows]:
+        """Yield every item of a source with its rows."""
+        stat = candidate.stat or stat_of(candidate.path)
+        home = candidate.home or (before.home if before else "")
+        path = as_text(candidate.path)
+        row = SourceRow(path=path, home=home, reader=candidate.reader, stat=stat, size=stat.size)
         row.key = before.key if before else 0
-        self.read = Read(row, [], [])
-        note = Notes(found.path, keep=_MOST_NOTES, reports=self._reports)
-        has_come = False
+        self.result = ReadResult(row, [], [])
+        note = Notes(candidate.path, keep=_MAX_NOTES, reports=self._reports)
+        has_items = False
         try:
-            for unit in self._units(found, note):
+            for unit in self._units(candidate, note):
                 for item in self._unit(unit, note):
-                    has_come = True
+                    has_items = True
                     yield item
-            if not has_come and note.damaged:
-                _wait_if_unfinished(open_source(found.path), found)
+            if not has_items and note.damaged:
+                _raise_if_unfinished(open_source(candidate.path), candidate)
         except (UnreadableSource, DamagedArchive) as error:
             row.status = Status.UNREADABLE
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
             if isinstance(error.__cause__, OSError):
-                row.stat = Stat()  # the next time it may be readable, and look the same
+                row.stat = Stat()  # try again next time, even if the file looks the same
         except _Unfinished:
             row.status = Status.PENDING
-            note = Notes(found.path)  # what a reader made of the beginning of a record is of no use
-            note.add(Kind.TORN_TAIL, found.path, "", "its first record is still being written")
+            note = Notes(candidate.path)  # the reader's notes on half a record are of no use
+            note.add(Kind.TORN_TAIL, candidate.path, "", "its first record is not complete yet")
         except (UnknownFormat, AmbiguousFormat) as error:
             row.status = Status.UNREADABLE if note.failures else Status.UNKNOWN
-            where = error.where if found.path == "-" else found.path
+            where = error.where if candidate.path == "-" else candidate.path
             note.add(Kind.UNKNOWN_FILE, where, "", getattr(error, "reason", str(error)))
         except AgentJournalError:
-            raise  # of the journal, not of the file
-        except Exception as error:  # noqa: BLE001 (it costs this source, not the others)
-            row.status = Status.PARTLY if has_come else Status.UNREADABLE
-            note.failed(error, found.path, row.reader or "unknown")
-        if os.path.isdir(found.path):
+            raise  # a problem of the journal, not of the file
+        except Exception as error:  # noqa: BLE001 (it fails this source, not the others)
+            row.status = Status.PARTLY if has_items else Status.UNREADABLE
+            note.failed(error, candidate.path, row.reader or "unknown")
+        if os.path.isdir(candidate.path):
             _count_skipped(row, note)
         if note.failures:
-            row.stat = Stat()  # the next time it may be readable, and look the same
-        self._settle(note)
+            row.stat = Stat()  # try again next time, even if the file looks the same
+        self._finish_result(note)
 
-    def again(self, row: SourceRow, units: list[tuple[Snapshot, Source]]) -> Iterator[tuple[Item, list[Row]]]:
-        """Everything in a source as it was kept, read by the reader as it is now."""
-        self.read = Read(row, [], [], is_again=True)
-        note = Notes(row.path, keep=_MOST_NOTES, reports=self._reports)
+    def reread(self, row: SourceRow, units: list[tuple[Snapshot, Source]]) -> Iterator[ItemRows]:
+        """Yield every item of a source as the vault has it, read by the current reader."""
+        self.result = ReadResult(row, [], [], is_reimport=True)
+        note = Notes(row.path, keep=_MAX_NOTES, reports=self._reports)
         for snapshot, source in units:
             reader = readers.get(snapshot.reader)
-            yield from self._rows_of(Unit(source, reader, snapshot.version), snapshot.manifest, note)
+            yield from self._rows_of(
+                Unit(source, reader, snapshot.version), snapshot.manifest, note, lambda _: None
+            )
             revision = reader.INFO.revision
-            self.read.snapshots.append(msgspec.structs.replace(snapshot, revision=revision))
+            self.result.snapshots.append(msgspec.structs.replace(snapshot, revision=revision))
         self.has_failed = Kind.UNREADABLE_FILE in note.counts or bool(note.failures)
         if note.failures:
-            row.stat = Stat()  # if it is still there, it is tried again
+            row.stat = Stat()  # if the file still exists, try it again
         if row.status == Status.UNREADABLE and any(
             each["kind"] == Kind.READER_ERROR.label for each in row.notes
         ):
-            row.status = Status.IMPORTED  # its reader failed then, and the vault has all of it
-        if row.status not in _NOTHING_READ:  # else the vault has what it was before
-            self._settle_again(note, {as_text(source.label) for _, source in units})
+            row.status = Status.IMPORTED  # only its reader failed then; the vault has all of it
+        if row.status not in _NOTHING_READ:  # otherwise the vault has what it was before
+            self._finish_reimport(note, {as_text(source.label) for _, source in units})
 
-    def _units(self, found: Found, note: Notes) -> Iterator[Unit]:
-        if found.path == "-":  # which has no size before it is read
-            given = Stdin()
-            row = self.read.row
-            row.stat, row.size = Stat(given.size), given.size
-            source = opened(given)
+    def _units(self, candidate: ImportCandidate, note: Notes) -> Iterator[Unit]:
+        if candidate.path == "-":  # its size is known only after reading it
+            stdin = Stdin()
+            row = self.result.row
+            row.stat, row.size = Stat(stdin.size), stdin.size
+            source = opened(stdin)
         else:
-            source = open_source(found.path)
+            source = open_source(candidate.path)
         if not source.is_folder and self._from_format is None:
-            if found.home and _is_empty(source):
-                return  # it was only begun
-            unit = _expected(source, found.reader, note)
+            if candidate.home and _is_empty(source):
+                return  # the program has only created it
+            unit = _detect_expected(source, candidate.reader, note)
             if unit is not None:
                 yield unit
                 return
-        _wait_if_unfinished(source, found)
+        _raise_if_unfinished(source, candidate)
         yield from pipeline.units_of(source, note, self._from_format)
 
-    def _unit(self, unit: Unit, note: Notes) -> Iterator[tuple[Item, list[Row]]]:
-        row = self.read.row
-        before = self._known.get(as_text(unit.source.path))
-        keeping = Keeping(self._vault, before.manifest if before else None)
+    def _unit(self, unit: Unit, note: Notes) -> Iterator[ItemRows]:
+        row = self.result.row
+        last_snapshot = self._known.get(as_text(unit.source.path))
+        capture = CaptureSession(self._vault, last_snapshot.manifest if last_snapshot else None)
         info = unit.reader.INFO
         row.reader = info.name
-        kept = Unit(Kept(unit.source, keeping), unit.reader, unit.version)
+        recorded = Unit(RecordingSource(unit.source, capture), unit.reader, unit.version)
         refs: list[str] = []
         failures = len(note.failures)
-        for item, rows in self._rows_of(kept, keeping.manifest, note):
+
+        def on_item(item: Item) -> None:
             if self._largest_media != 0 and not unit.source.is_folder:
-                refs.extend(media.named(item))
-            yield item, rows
+                refs.extend(media.media_refs(item))
+
+        yield from self._rows_of(recorded, capture.manifest, note, on_item)
         if self._largest_media != 0:
-            media.keep(unit.source, refs, keeping, self._largest_media, note)
-        row.beside.update(
-            {place: stat for place, stat in keeping.beside.items() if as_text(place) != row.path}
+            media.store_media(unit.source, refs, capture, self._largest_media, note)
+        row.companion_stats.update(
+            {place: stat for place, stat in capture.companion_stats.items() if as_text(place) != row.path}
         )
-        if keeping.has_only_grown:
-            self.read.grown.append(as_text(unit.source.path))
-        row.size = self._size(unit.source, keeping.manifest)
-        keeping.manifest.is_partial = len(note.failures) > failures
-        if keeping.manifest.is_partial and before is not None and not before.manifest.is_partial:
-            self.read.partial.append(as_text(unit.source.path))
-        self.read.snapshots.append(
+        if capture.has_only_grown:
+            self.result.only_grown_units.append(as_text(unit.source.path))
+        row.size = self._size(unit.source, capture.manifest)
+        capture.manifest.is_partial = len(note.failures) > failures
+        if (
+            capture.manifest.is_partial
+            and last_snapshot is not None
+            and not last_snapshot.manifest.is_partial
+        ):
+            self.result.newly_partial_units.append(as_text(unit.source.path))
+        self.result.snapshots.append(
             Snapshot(
                 source=row.key,
                 unit=as_text(unit.source.path),
-                number=before.number if before else 1,
+                number=last_snapshot.number if last_snapshot else 1,
                 reader=info.name,
                 version=unit.version,
                 revision=info.revision,
                 taken_at=self._now,
-                manifest=keeping.manifest,
+                manifest=capture.manifest,
             )
         )
 
-    def _rows_of(self, unit: Unit, manifest: Manifest, note: Notes) -> Iterator[tuple[Item, list[Row]]]:
+    def _rows_of(
+        self, unit: Unit, manifest: Manifest, note: Notes, on_item: Callable[[Item], None]
+    ) -> Iterator[ItemRows]:
         is_read = False
         try:
-            for item in pipeline.read_unit(unit, note):
-                rows = [] if isinstance(item, Memory) else [row_of(entry) for entry in item.timeline]
+            for prepared in item_rows(pipeline.read_unit(unit, note), self._pack_from, on_item):
                 is_read = True
-                yield item, rows
+                yield prepared
         except AgentJournalError:
             raise
-        except Exception as error:  # noqa: BLE001 (an item of which no rows can be made)
+        except Exception as error:  # noqa: BLE001 (an item that cannot be made into rows)
             note.failed(error, unit.source.label, unit.reader.INFO.name, unit.version)
         if not is_read and any(_is_about(each, unit.source.label) for each in note.kept):
-            # None of its bytes came through.
+            # None of its bytes were read.
             sizes = [file.size for file in manifest.files.values()]
             if any(answers and not answers[0].sql for answers in manifest.databases.values()):
-                self.read.row.stat = Stat()  # held by another program, or no room for a copy of it
-            note.lost_bytes[unit.source.label] = sum(sizes) if sizes else self.read.row.size
+                self.result.row.stat = Stat()  # locked by another program, or no room for a copy of it
+            note.lost_bytes[unit.source.label] = sum(sizes) if sizes else self.result.row.size
 
     def _size(self, source: Source, manifest: Manifest) -> int:
-        """How many bytes were read: of a file as it lies, of a folder of all that was asked for in it."""
-        row = self.read.row
+        """Return how many bytes were read: the size of a file, or of everything read in a folder."""
+        row = self.result.row
         if as_text(source.label) == row.path and isinstance(source, File):
             return manifest.files[""].size if "" in manifest.files else row.stat.size
-        if not os.path.isdir(row.path):  # something packed is counted as it lies
+        if not os.path.isdir(row.path):  # a zip or compressed file counts with its own size
             return row.stat.size
-        # Units share what lies beside them.
-        new = {place: size for place, size in sizes_in(manifest).items() if place not in self._sizes}
-        before = row.size if self.read.snapshots else 0
-        self._sizes |= new
-        return before + sum(new.values())
+        # Units may share companions: each counts once.
+        new_sizes = {path: size for path, size in sizes_in(manifest).items() if path not in self._sizes}
+        before = row.size if self.result.snapshots else 0
+        self._sizes |= new_sizes
+        return before + sum(new_sizes.values())
 
-    def _settle(self, note: Notes) -> None:
-        """Whatever of a file did not come through is named and counted; the rest came through."""
-        row = self.read.row
+    def _finish_result(self, note: Notes) -> None:
+        """Complete the ledger entry: count what could not be read, and set the status and notes."""
+        row = self.result.row
         if row.status in _NOTHING_READ:
             row.defects = row.size
         else:
@@ -243,20 +254,20 @@ class Reading:
             if damage and row.size and row.defects == row.size:
                 row.status = Status.UNREADABLE
         row.read_at = self._now
-        # Why something is missing is told before all that is merely odd.
-        kept = sorted(note.kept, key=lambda each: each.kind not in _DAMAGE)[:_MOST_NOTES]
+        # Notes about losses come before those about oddities.
+        notes = sorted(note.kept, key=lambda each: each.kind not in _DAMAGE)[:_MAX_NOTES]
         row.notes = [
             {"kind": each.kind, "file": as_text(each.file), "where": each.where, "detail": each.detail}
-            for each in kept
+            for each in notes
         ]
-        self.read.notes = [as_text(str(each)) for each in kept]
+        self.result.notes = [as_text(str(each)) for each in notes]
 
-    def _settle_again(self, note: Notes, units: set[str]) -> None:
-        """The same for what was read from the vault: what was skipped on the way to it stays told."""
-        row = self.read.row
-        told, defects = row.notes, row.defects
-        self._settle(note)
-        skipped = [] if row.path in units else [each for each in told if each["kind"] in _SKIPPED]
+    def _finish_reimport(self, note: Notes, units: set[str]) -> None:
+        """Complete the ledger entry of a re-import: notes on skipped files remain."""
+        row = self.result.row
+        old_notes, defects = row.notes, row.defects
+        self._finish_result(note)
+        skipped = [] if row.path in units else [each for each in old_notes if each["kind"] in _SKIPPED]
         if skipped:
             row.notes += [each for each in skipped if each not in row.notes]
             row.status, row.defects = Status.PARTLY, defects
@@ -264,24 +275,24 @@ class Reading:
 
 def _is_about(note: Note, label: str) -> bool:
     """Whether a note says that a whole file could not be read."""
-    return note.kind in _NOT_READ and note.file == label
+    return note.kind in _FILE_FAILURES and note.file == label
 
 
 def _count_skipped(row: SourceRow, note: Notes) -> None:
-    """Files in a folder that nobody reads belong to its account too."""
+    """Count the files in a folder that no reader reads as part of its size."""
     for each in note.kept:
         if each.kind in _SKIPPED and each.file != row.path and not note.lost_bytes[each.file]:
             note.lost_bytes[each.file] = size = stat_of(each.file).size
             row.size += size
 
 
-def _expected(source: Source, name: str, note: Notes) -> Unit | None:
-    """The unit, if whoever keeps such files in such a place claims it; others are not asked then."""
+def _detect_expected(source: Source, name: str, note: Notes) -> Unit | None:
+    """Return the unit if the reader that discovery expects claims it; then no other reader is asked."""
     if not name:
         return None
     reader, peek = readers.get(name), Peek(source)
     version = readers.detect(reader, peek)
-    if peek.failures:  # whoever else claimed it would take it for something else
+    if peek.failures:  # another reader that claims it would misread it
         _, error = peek.failures[0]
         pipeline.note_failures(peek, note, is_claimed=False)
         raise UnknownFormat(source.label, f"its reader failed ({type(error).__name__})", 1) from error
@@ -289,23 +300,23 @@ def _expected(source: Source, name: str, note: Notes) -> Unit | None:
 
 
 class _Unfinished(Exception):
-    """Nothing is whole yet."""
+    """The source does not contain a complete record yet."""
 
 
-def _wait_if_unfinished(source: Source, found: Found) -> None:
-    """What lies where histories lie may still be being written: what it is, is told when there is more."""
-    if found.home and _is_unfinished(source):
+def _raise_if_unfinished(source: Source, candidate: ImportCandidate) -> None:
+    """Raise `_Unfinished` for a discovered source of which only the beginning is written."""
+    if candidate.home and _is_unfinished(source):
         raise _Unfinished
 
 
 def _is_unfinished(source: Source) -> bool:
-    """Whether nothing is written yet but the beginning of a record, in a folder: of one in each file."""
+    """Whether only the beginning of a first record is written; in a folder, in each of its files."""
     try:
         if not source.is_folder:
             return Peek(source).is_unfinished
         return all(Peek(file).is_unfinished for file in files_below(source))
     except UnreadableSource:
-        return False  # whoever reads it tells why
+        return False  # reading it reports why
 
 
 def _is_empty(source: Source) -> bool:

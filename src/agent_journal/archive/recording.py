@@ -1,10 +1,10 @@
-"""Sources that are kept while they are read, and the same sources read again from what was kept.
+"""Store the bytes of sources while they are read, and replay these sources later from the vault.
 
-A reader asks its source for files, for what lies beside them, and for rows of a database. `Kept` answers
-from the vault, after it has put there what was asked for; it writes down every question in a `Manifest`.
-`Replayed` answers the same questions from a manifest alone. So a reader sees the same bytes on the first
-day and when a later revision of it reads them again, long after the file is gone; and what it looked at, or
-looked for in vain, is exactly what decides whether the unit has changed.
+A reader asks its source for files, for companions, and for rows of a database. `RecordingSource` stores in
+the vault what was asked for, answers from there, and writes every request down in a `Manifest`.
+`ReplayedSource` answers the same requests from a manifest alone. So a reader sees the same bytes on the
+first day and when a later revision of it reads them again, long after the file is gone. What it looked at,
+or looked for in vain, also decides whether the unit has changed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import msgspec
 
 from agent_journal.archive.candidates import Stat, stat_of
 from agent_journal.archive.frames import frames, read_up_to
-from agent_journal.archive.manifest import KeptFile, KeptRows, Manifest
+from agent_journal.archive.manifest import Manifest, StoredFile, StoredRows
 from agent_journal.archive.vault import CHUNK_BYTES
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import sqlite_copy
@@ -34,98 +34,99 @@ if TYPE_CHECKING:
     from agent_journal.archive.vault import Blobs, Vault
     from agent_journal.inputs.input import Source, Stream
 
-# Ends of a growing file are kept one by one; when so many small ones have come together they become one.
-_SMALL_BYTES, _MANY_SMALL = 64 << 10, 16
-# Rows are kept in groups that end where a row's checksum says so: rows before and after a change fall into
-# the same groups as before it, and are kept once.
-_LEAST_GROUP, _MOST_GROUP, _GROUP_MASK = 16 << 10, 512 << 10, 0x1F
+# Each import of a growing file adds a small chunk; this many of them are joined into one.
+_SMALL_CHUNK_BYTES, _MAX_SMALL_CHUNKS = 64 << 10, 16
+# Rows are stored in groups that end where a row's checksum says so: rows before and after a change fall
+# into the same groups as before, and are stored once.
+_MIN_GROUP_BYTES, _MAX_GROUP_BYTES, _GROUP_MASK = 16 << 10, 512 << 10, 0x1F
 
 
 _ROWS = msgspec.msgpack.Decoder(list[tuple[Any, ...]])
 
 
-class Keeping:
-    """One unit being kept: the vault, what was known of the unit before, and what is found now."""
+class CaptureSession:
+    """Stores one unit in the vault, and builds its manifest."""
 
     def __init__(self, vault: Vault, before: Manifest | None = None) -> None:
         self.vault = vault
         self.manifest = Manifest()
-        self.beside: dict[str, Stat] = {}
-        self.last: tuple[KeptFile, bytes] | None = None
-        """The file that was put last, if it is a small one: it is mostly read at once."""
+        self.companion_stats: dict[str, Stat] = {}
+        self.last: tuple[StoredFile, bytes] | None = None
+        """The last stored file with its bytes, if it is small: mostly it is read right after."""
         self._before = before or Manifest()
-        self._grown: set[str] = set()
+        self._store_growth: set[str] = set()
 
-    def looked_at(self, location: str) -> None:
-        """Remember how a file or folder on disk is now; a later look would miss what was written between."""
-        if location not in self.beside:
-            self.beside[location] = stat_of(location)
+    def record_stat(self, location: str) -> None:
+        """Remember the stat of a file or folder now; a later one would hide what is written in between."""
+        if location not in self.companion_stats:
+            self.companion_stats[location] = stat_of(location)
 
     @property
     def has_only_grown(self) -> bool:
-        """Whether every byte that was kept before is in what is kept now."""
+        """Whether everything that was stored before is still part of the unit."""
         before, now = self._before.files, self.manifest.files
         return not self._before.databases and all(
-            place in self._grown or (place in now and not file.size) for place, file in before.items()
+            unit_path in self._store_growth or (unit_path in now and not file.size)
+            for unit_path, file in before.items()
         )
 
-    def file(self, path: str, source: Source) -> KeptFile:
-        """The file in the vault, put there if this is the first time it is asked for."""
-        found = self.manifest.files.get(path)
-        if found is None:
+    def file(self, path: str, source: Source) -> StoredFile:
+        """Return a file in the vault; the first request stores it."""
+        stored = self.manifest.files.get(path)
+        if stored is None:
             before = self._before.files.get(path)
-            found = None if before is None else _grown(source, self.vault, before)
+            stored = None if before is None else _store_growth(source, self.vault, before)
             data: bytes | None = None
-            if found is not None:
-                self._grown.add(path)
+            if stored is not None:
+                self._store_growth.add(path)
             else:
-                found, data = _stored(source, self.vault)
-            self.manifest.files[path] = found
-            self.last = None if data is None else (found, data)
-        return found
+                stored, data = _store(source, self.vault)
+            self.manifest.files[path] = stored
+            self.last = None if data is None else (stored, data)
+        return stored
 
-    def stream(self, file: KeptFile, label: str) -> Stream:
-        """The bytes of a file that is kept."""
+    def stream(self, file: StoredFile, label: str) -> Stream:
+        """Open a file that is in the vault."""
         if self.last is not None and self.last[0] is file:
             return io.BytesIO(self.last[1])
         return stream_of(file, self.vault, label)
 
 
-def _stored(source: Source, vault: Vault) -> tuple[KeptFile, bytes | None]:
-    """Put a file's bytes into the vault; those of a small one come back."""
-    kept = KeptFile(as_text(source.name), 0, b"", [], source.modified_at)
+def _store(source: Source, vault: Vault) -> tuple[StoredFile, bytes | None]:
+    """Store a file's bytes in the vault; those of a small one are also returned."""
+    stored = StoredFile(as_text(source.name), 0, b"", [], source.modified_at)
     first = b""
     digest = hashlib.sha256()
     with source.open() as stream:
         try:
             for block in frames(stream):
-                kept.chunks.append(vault.put(block))
-                kept.size += len(block)
+                stored.chunks.append(vault.put(block))
+                stored.size += len(block)
                 if not first:
                     first = block
                     continue
-                if kept.size == len(first) + len(block):
+                if stored.size == len(first) + len(block):
                     digest.update(first)
                 digest.update(block)
-        except UnreadableSource as error:  # what is before the damage is good
-            if not kept.size:
+        except UnreadableSource as error:  # the bytes before the damage are good
+            if not stored.size:
                 raise
-            kept.broke = error.reason
-    # The hash of a single chunk is known already.
-    kept.sha256 = kept.chunks[0] if len(kept.chunks) == 1 else digest.digest()
-    return kept, first if kept.size == len(first) and not kept.broke else None
+            stored.read_error = error.reason
+    # A single chunk has the hash of the file.
+    stored.sha256 = stored.chunks[0] if len(stored.chunks) == 1 else digest.digest()
+    return stored, first if stored.size == len(first) and not stored.read_error else None
 
 
-def _grown(source: Source, vault: Vault, before: KeptFile) -> KeptFile | None:
-    """Put the longer end of a file into the vault; None if it does not begin as it did.
+def _store_growth(source: Source, vault: Vault, before: StoredFile) -> StoredFile | None:
+    """Store the new end of a file that has grown; None if its beginning has changed.
 
-    Chunks of its beginning that are damaged there are written again.
+    Chunks of the beginning that are damaged in the vault are written again.
     """
     sizes = [vault.size_of(chunk) for chunk in before.chunks]
-    if not before.size or before.broke or None in sizes:
+    if not before.size or before.read_error or None in sizes:
         return None
     digest = hashlib.sha256()
-    kept = KeptFile(as_text(source.name), before.size, b"", list(before.chunks), source.modified_at)
+    stored = StoredFile(as_text(source.name), before.size, b"", list(before.chunks), source.modified_at)
     with source.open() as stream:
         for chunk, size in zip(before.chunks, sizes, strict=True):
             block = read_up_to(stream, size or 0)
@@ -138,35 +139,35 @@ def _grown(source: Source, vault: Vault, before: KeptFile) -> KeptFile | None:
             return None
         for block in frames(stream):
             digest.update(block)
-            kept.chunks.append(vault.put(block))
-            kept.size += len(block)
-    kept.sha256 = digest.digest()
-    kept.chunks = _joined_ends(kept.chunks, vault)
-    return kept
+            stored.chunks.append(vault.put(block))
+            stored.size += len(block)
+    stored.sha256 = digest.digest()
+    stored.chunks = _joined_ends(stored.chunks, vault)
+    return stored
 
 
 def _joined_ends(chunks: list[bytes], vault: Vault) -> list[bytes]:
-    if len(chunks) < _MANY_SMALL:
+    if len(chunks) < _MAX_SMALL_CHUNKS:
         return chunks
-    ends = [vault.get(chunk) for chunk in chunks[-_MANY_SMALL:]]
-    if max(map(len, ends)) > _SMALL_BYTES:
+    ends = [vault.get(chunk) for chunk in chunks[-_MAX_SMALL_CHUNKS:]]
+    if max(map(len, ends)) > _SMALL_CHUNK_BYTES:
         return chunks
-    return [*chunks[:-_MANY_SMALL], vault.put(b"".join(ends))]
+    return [*chunks[:-_MAX_SMALL_CHUNKS], vault.put(b"".join(ends))]
 
 
-def stream_of(file: KeptFile, vault: Blobs, label: str = "") -> Stream:
-    """The bytes of a file from the vault; it breaks off where the file did."""
-    if len(file.chunks) == 1 and not file.broke:
+def stream_of(file: StoredFile, vault: Blobs, label: str = "") -> Stream:
+    """Open a file from the vault; reading it fails where reading the file failed."""
+    if len(file.chunks) == 1 and not file.read_error:
         return io.BytesIO(vault.get(file.chunks[0]))
     return _Chunks(file, vault, label)
 
 
 class _Chunks(Closing):
-    """Blobs of the vault, one after another."""
+    """A stream over blobs of the vault."""
 
-    def __init__(self, file: KeptFile, vault: Blobs, label: str) -> None:
+    def __init__(self, file: StoredFile, vault: Blobs, label: str) -> None:
         self._left = iter(file.chunks)
-        self._broke = file.broke
+        self._broke = file.read_error
         self._vault = vault
         self._label = label
         self._block = memoryview(b"")
@@ -187,24 +188,24 @@ class _Chunks(Closing):
         self._block = memoryview(b"")
 
 
-class Kept:
-    """A source whose bytes go into the vault before anybody sees them."""
+class RecordingSource:
+    """A source whose bytes are stored in the vault before the reader sees them."""
 
-    def __init__(self, inner: Source, keeping: Keeping, place: str = "") -> None:
+    def __init__(self, inner: Source, capture: CaptureSession, unit_path: str = "") -> None:
         self.inner = inner
-        self._keeping = keeping
-        self._place = place
+        self._capture = capture
+        self._unit_path = unit_path
         self.is_folder = inner.is_folder
         self.name = inner.name
         self.label = inner.label
         self.path = inner.path
         if isinstance(inner, File | Folder):
-            keeping.looked_at(inner.location)
-        if not place:
-            keeping.manifest.is_folder = inner.is_folder
-            keeping.manifest.name = as_text(inner.name)
-            keeping.manifest.label = as_text(inner.label)
-            keeping.manifest.modified_at = inner.modified_at
+            capture.record_stat(inner.location)
+        if not unit_path:
+            capture.manifest.is_folder = inner.is_folder
+            capture.manifest.name = as_text(inner.name)
+            capture.manifest.label = as_text(inner.label)
+            capture.manifest.modified_at = inner.modified_at
 
     @property
     def modified_at(self) -> float | None:
@@ -212,103 +213,106 @@ class Kept:
 
     @property
     def sha256(self) -> str:
-        """The hash of the file or folder as it lies."""
-        if self._place:
+        """The hash of the file or folder on disk."""
+        if self._unit_path:
             return self._hash()
-        if not self._keeping.manifest.sha256:
-            self._keeping.manifest.sha256 = self._hash()
-        return self._keeping.manifest.sha256
+        if not self._capture.manifest.sha256:
+            self._capture.manifest.sha256 = self._hash()
+        return self._capture.manifest.sha256
 
     def _hash(self) -> str:
-        # Of a folder, of something compressed and of a database other bytes are kept than lie there.
+        # Of a folder, a compressed file and a database, the vault has other bytes than the disk.
         if self.is_folder or not isinstance(self.inner, File | Member) or _is_database(self.inner):
             return sha256(self.inner)
-        return self._keeping.file(self._place, self.inner).sha256.hex()
+        return self._capture.file(self._unit_path, self.inner).sha256.hex()
 
     def open(self) -> Stream:
         if self.is_folder:
             return self.inner.open()
-        return self._keeping.stream(self._keeping.file(self._place, self.inner), self.label)
+        return self._capture.stream(self._capture.file(self._unit_path, self.inner), self.label)
 
     def children(self) -> Sequence[Source]:
         found = [self._below(child) for child in self.inner.children()]
-        self._keeping.manifest.folders[self._place] = [
+        self._capture.manifest.folders[self._unit_path] = [
             (as_text(child.name), child.is_folder) for child in found
         ]
         return found
 
     def companion(self, *names: str) -> Source | None:
-        place = _beside(self._place, self.is_folder, names)
+        unit_path = _companion_path(self._unit_path, self.is_folder, names)
         found = self.inner.companion(*names)
         if found is None:
-            self._keeping.manifest.absent.add(place)
-            self._look_for(names)
+            self._capture.manifest.absent.add(unit_path)
+            self._record_absent(names)
             return None
-        self._keeping.manifest.present[place] = found.modified_at
-        return Kept(found, self._keeping, place)
+        self._capture.manifest.present[unit_path] = found.modified_at
+        return RecordingSource(found, self._capture, unit_path)
 
     def companions(self, *names: str) -> Sequence[Source]:
-        place = _beside(self._place, self.is_folder, names)
+        unit_path = _companion_path(self._unit_path, self.is_folder, names)
         found = [
-            Kept(child, self._keeping, _step(place, child.name)) for child in self.inner.companions(*names)
+            RecordingSource(child, self._capture, _step(unit_path, child.name))
+            for child in self.inner.companions(*names)
         ]
-        self._keeping.manifest.folders[place] = [(as_text(child.name), child.is_folder) for child in found]
-        self._look_for(names)
+        self._capture.manifest.folders[unit_path] = [
+            (as_text(child.name), child.is_folder) for child in found
+        ]
+        self._record_absent(names)
         return found
 
     def opened(self) -> Source:
-        """What is in a zip or a compressed file."""
-        unpacked = self._keeping.manifest.unpacked
+        """Open a zip or a compressed file."""
+        unpacked = self._capture.manifest.unpacked
         try:
             inner = opened(self.inner)
         except UnreadableSource as error:
-            unpacked[self._place] = error.reason
+            unpacked[self._unit_path] = error.reason
             raise
         if inner.is_folder and not self.is_folder:
-            unpacked[self._place] = ""
-        return Kept(inner, self._keeping, self._place)
+            unpacked[self._unit_path] = ""
+        return RecordingSource(inner, self._capture, self._unit_path)
 
-    def _below(self, child: Source) -> Kept:
-        return Kept(child, self._keeping, _step(self._place, child.name))
+    def _below(self, child: Source) -> RecordingSource:
+        return RecordingSource(child, self._capture, _step(self._unit_path, child.name))
 
-    def _look_for(self, names: Sequence[str]) -> None:
-        """What is not there now may be later. Content may name what no file can be called."""
+    def _record_absent(self, names: Sequence[str]) -> None:
+        """Remember a file that may appear later; names that no file can have are skipped."""
         if isinstance(self.inner, File | Folder) and all(map(_is_step, names)):
             base = self.inner.location if self.is_folder else os.path.dirname(self.inner.location)
-            self._keeping.looked_at(os.path.normpath(os.path.join(base, *names)))
+            self._capture.record_stat(os.path.normpath(os.path.join(base, *names)))
 
     @contextmanager
     def database(self) -> Iterator[Database]:
-        """The database that the file is; what it answers is kept, not the file."""
-        answers = self._keeping.manifest.databases.setdefault(self._place, [])
+        """Open the file as a database; its answers are stored, not the file."""
+        answers = self._capture.manifest.databases.setdefault(self._unit_path, [])
         if isinstance(self.inner, File):
-            self._keeping.looked_at(f"{self.inner.location}-wal")
+            self._capture.record_stat(f"{self.inner.location}-wal")
         try:
             with sqlite_copy.opened(self.inner) as answering:
-                yield KeptDatabase(answering, answers, self._keeping.vault)
+                yield RecordingDatabase(answering, answers, self._capture.vault)
         except UnreadableSource as error:
-            if not answers:  # it did not even open
-                answers.append(KeptRows("", (), [], error.reason))
+            if not answers:  # it could not even be opened
+                answers.append(StoredRows("", (), [], error.reason))
             raise
 
     @contextmanager
     def glanced(self) -> Iterator[Database]:
-        """The same for a first look, without a copy."""
-        answers = self._keeping.manifest.databases.setdefault(self._place, [])
+        """Open the database for detection, without copying it."""
+        answers = self._capture.manifest.databases.setdefault(self._unit_path, [])
         with sqlite_copy.glanced(self.inner) as answering:
-            yield KeptDatabase(answering, answers, self._keeping.vault)
+            yield RecordingDatabase(answering, answers, self._capture.vault)
 
 
-class KeptDatabase(Database):
-    """A database whose answers go into the vault."""
+class RecordingDatabase(Database):
+    """A database whose answers are stored in the vault."""
 
-    def __init__(self, answering: Database, answers: list[KeptRows], vault: Vault) -> None:
+    def __init__(self, answering: Database, answers: list[StoredRows], vault: Vault) -> None:
         self._answering = answering
         self._answers = answers
         self._vault = vault
 
     def rows(self, sql: str, *values: str | int | bytes | None) -> Iterator[tuple[Any, ...]]:
-        answer = KeptRows(sql, values, [])
+        answer = StoredRows(sql, values, [])
         self._answers.append(answer)
         group: list[bytes] = []
         size = 0
@@ -318,12 +322,14 @@ class KeptDatabase(Database):
                 answer.count += 1
                 group.append(encoded)
                 size += len(encoded)
-                if size > _MOST_GROUP or (size > _LEAST_GROUP and not zlib.crc32(encoded) & _GROUP_MASK):
+                if size > _MAX_GROUP_BYTES or (
+                    size > _MIN_GROUP_BYTES and not zlib.crc32(encoded) & _GROUP_MASK
+                ):
                     answer.groups.append(self._vault.put(_array(group)))
                     group, size = [], 0
                 yield row
         except UnreadableSource as error:
-            answer.broke = error.reason
+            answer.read_error = error.reason
             raise
         finally:
             if group:
@@ -331,13 +337,13 @@ class KeptDatabase(Database):
 
 
 class ReplayedDatabase(Database):
-    """Answers as a database once did."""
+    """Answers queries from the vault, as the database once did."""
 
-    def __init__(self, answers: list[KeptRows], vault: Blobs, label: str) -> None:
-        # Asked twice, the answer that goes on longest holds the other.
-        self._answers: dict[tuple[str, tuple[Any, ...]], KeptRows] = {
+    def __init__(self, answers: list[StoredRows], vault: Blobs, label: str) -> None:
+        # Of two answers to one query, the longer one includes the other.
+        self._answers: dict[tuple[str, tuple[Any, ...]], StoredRows] = {
             (answer.sql, answer.values): answer
-            for answer in sorted(answers, key=lambda answer: (answer.count, not answer.broke))
+            for answer in sorted(answers, key=lambda answer: (answer.count, not answer.read_error))
         }
         self._vault = vault
         self._label = label
@@ -345,20 +351,20 @@ class ReplayedDatabase(Database):
     def rows(self, sql: str, *values: str | int | bytes | None) -> Iterator[tuple[Any, ...]]:
         answer = self._answers.get((sql, values))
         if answer is None:
-            raise UnreadableSource(self._label, "this was not asked when the database was kept")
+            raise UnreadableSource(self._label, "this query was not recorded when the database was imported")
         for group in answer.groups:
             yield from _ROWS.decode(self._vault.get(group))
-        if answer.broke:
-            raise UnreadableSource(self._label, answer.broke)
+        if answer.read_error:
+            raise UnreadableSource(self._label, answer.read_error)
 
 
 def _array(encoded: list[bytes]) -> bytes:
-    """Values that are encoded already, as one list of them: MessagePack's array with a 32-bit length."""
+    """Join encoded values into one list: MessagePack's array with a 32-bit length."""
     return b"\xdd" + len(encoded).to_bytes(4, "big") + b"".join(encoded)
 
 
-class Replayed:
-    """A unit as it was when it was kept."""
+class ReplayedSource:
+    """A unit as it was when it was stored."""
 
     def __init__(
         self,
@@ -366,89 +372,89 @@ class Replayed:
         vault: Blobs,
         label: str,
         unit: str,
-        place: str = "",
+        unit_path: str = "",
         *,
         is_folder: bool | None = None,
     ) -> None:
         self._manifest = manifest
         self._vault = vault
         self._unit = (manifest.label or label, unit)
-        self._place = place
+        self._unit_path = unit_path
         self.label, self.path = (
-            _from(start, manifest.is_folder, place) if place else start for start in self._unit
+            _full_path(start, manifest.is_folder, unit_path) if unit_path else start for start in self._unit
         )
         self.is_folder = manifest.is_folder if is_folder is None else is_folder
-        self.name = place.rpartition("/")[2] or manifest.name
+        self.name = unit_path.rpartition("/")[2] or manifest.name
 
     @property
     def modified_at(self) -> float | None:
-        file = self._manifest.files.get(self._place)
+        file = self._manifest.files.get(self._unit_path)
         if file is not None:
             return file.modified_at
-        return self._manifest.present.get(self._place, self._manifest.modified_at)
+        return self._manifest.present.get(self._unit_path, self._manifest.modified_at)
 
     @property
     def sha256(self) -> str:
-        file = self._manifest.files.get(self._place)
-        return self._manifest.sha256 if file is None or not self._place else file.sha256.hex()
+        file = self._manifest.files.get(self._unit_path)
+        return self._manifest.sha256 if file is None or not self._unit_path else file.sha256.hex()
 
     def open(self) -> Stream:
-        file = self._manifest.files.get(self._place)
+        file = self._manifest.files.get(self._unit_path)
         if file is None:
-            raise UnreadableSource(self.label, "it was not kept")
+            raise UnreadableSource(self.label, "it was not stored")
         return stream_of(file, self._vault, self.label)
 
     def children(self) -> Sequence[Source]:
-        return self._listed(self._place)
+        return self._listed(self._unit_path)
 
     def companion(self, *names: str) -> Source | None:
-        place = _beside(self._place, self.is_folder, names)
-        return self._at(place, is_folder=False) if place in self._manifest.present else None
+        unit_path = _companion_path(self._unit_path, self.is_folder, names)
+        return self._at(unit_path, is_folder=False) if unit_path in self._manifest.present else None
 
     def companions(self, *names: str) -> Sequence[Source]:
-        return self._listed(_beside(self._place, self.is_folder, names))
+        return self._listed(_companion_path(self._unit_path, self.is_folder, names))
 
     @contextmanager
     def database(self) -> Iterator[Database]:
-        """The database that the file was."""
-        answers = self._manifest.databases.get(self._place, [])
+        """Open the file as the database that it was."""
+        answers = self._manifest.databases.get(self._unit_path, [])
         if answers and not answers[0].sql:
-            raise UnreadableSource(self.label, answers[0].broke)
+            raise UnreadableSource(self.label, answers[0].read_error)
         yield ReplayedDatabase(answers, self._vault, self.label)
 
     @contextmanager
     def glanced(self) -> Iterator[Database]:
-        """The same; nothing is copied here anyway."""
+        """Open the database for detection."""
         with self.database() as answering:
             yield answering
 
     def opened(self) -> Source:
-        """What was in a zip or a compressed file."""
-        reason = self._manifest.unpacked.get(self._place)
+        """Return the content of a zip or a compressed file."""
+        reason = self._manifest.unpacked.get(self._unit_path)
         if reason:
             raise UnreadableSource(self.label, reason)
-        return self if reason is None else self._at(self._place, is_folder=True)
+        return self if reason is None else self._at(self._unit_path, is_folder=True)
 
-    def _listed(self, place: str) -> list[Source]:
-        listed = self._manifest.folders.get(place, [])
-        return [self._at(_step(place, name), is_folder=is_folder) for name, is_folder in listed]
+    def _listed(self, unit_path: str) -> list[Source]:
+        listed = self._manifest.folders.get(unit_path, [])
+        return [self._at(_step(unit_path, name), is_folder=is_folder) for name, is_folder in listed]
 
-    def _at(self, place: str, *, is_folder: bool) -> Replayed:
-        return Replayed(self._manifest, self._vault, *self._unit, place, is_folder=is_folder)
+    def _at(self, unit_path: str, *, is_folder: bool) -> ReplayedSource:
+        return ReplayedSource(self._manifest, self._vault, *self._unit, unit_path, is_folder=is_folder)
 
 
 def sizes_in(manifest: Manifest) -> dict[str, int]:
-    """Every file of a unit by its whole path, and how long it is."""
+    """Return the size of every file of a unit, by its full path."""
     return {
-        _from(manifest.label, manifest.is_folder, place) if place else manifest.label: file.size
-        for place, file in manifest.files.items()
+        _full_path(manifest.label, manifest.is_folder, unit_path) if unit_path else manifest.label: file.size
+        for unit_path, file in manifest.files.items()
     }
 
 
-def _from(start: str, is_folder: bool, place: str) -> str:  # noqa: FBT001 (as below)
-    """The path of a place, seen from where the unit's own path begins."""
+def _full_path(start: str, is_folder: bool, unit_path: str) -> str:  # noqa: FBT001 (as below)
+    """Return the full path of a file, given the unit's path and the file's path in the unit."""
     folder = start if is_folder else os.path.dirname(start)
-    return os.path.normpath(f"{folder}/{place}") if folder else place
+    return os.path.normpath(f"{folder}/{unit_path}") if folder else unit_path
 
 
 def _is_database(source: Source) -> bool:
@@ -460,8 +466,8 @@ def _is_step(name: str) -> bool:
     return is_plain(name) or name == ".."
 
 
-def _beside(place: str, is_folder: bool, names: Sequence[str]) -> str:  # noqa: FBT001 (a place is one of two)
-    steps = place.split("/") if place else []
+def _companion_path(unit_path: str, is_folder: bool, names: Sequence[str]) -> str:  # noqa: FBT001 (a path is one of two)
+    steps = unit_path.split("/") if unit_path else []
     if not is_folder:
         steps = steps[:-1]
     for name in names:
@@ -472,5 +478,5 @@ def _beside(place: str, is_folder: bool, names: Sequence[str]) -> str:  # noqa: 
     return "/".join(steps)
 
 
-def _step(place: str, name: str) -> str:
-    return f"{place}/{as_text(name)}" if place else as_text(name)
+def _step(unit_path: str, name: str) -> str:
+    return f"{unit_path}/{as_text(name)}" if unit_path else as_text(name)

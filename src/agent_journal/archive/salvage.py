@@ -1,7 +1,7 @@
-"""What is left of a unit whose kept bytes are damaged: the bytes around the damage, and what rows have of it.
+"""Read a unit whose bytes in the vault are damaged, from the bytes around the damage and from the rows.
 
-One damaged blob costs no more than that blob. Files are cut behind whole records, so what stands before and
-behind it can be read; of what it held, the rows still have all but the source's own form.
+One damaged blob loses only that blob. Files are cut between records, so what is before and after it can be
+read; of its own content, the rows still have everything but the native form.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from agent_journal import readers
-from agent_journal.archive.recording import Replayed
+from agent_journal.archive.recording import ReplayedSource
 from agent_journal.archive.rows import row_of, without_native
 from agent_journal.conversion import pipeline
 from agent_journal.conversion.pipeline import Unit
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.manifest import KeptFile, Manifest
+    from agent_journal.archive.manifest import Manifest, StoredFile
     from agent_journal.archive.store import Snapshot
     from agent_journal.archive.vault import Vault
     from agent_journal.model import Conversation, Event, Item
 
-_NO_ROWS = b"\xdd\x00\x00\x00\x00"  # an empty list, as groups of rows are kept
-# What stands for the first and the last piece of an array that is cut behind its elements.
+_NO_ROWS = b"\xdd\x00\x00\x00\x00"  # an empty group of rows
+# Placeholders for the first and the last chunk of an array that is cut between its elements.
 _ARRAY_BEGINS, _ARRAY_ENDS = b"[null", b"]"
 
 
-class Patched:
-    """The vault for one unit, with something that lets the rest be read in place of each damaged blob."""
+class PatchedVault:
+    """The vault for one unit, with placeholders for damaged blobs so that the rest can be read."""
 
     def __init__(self, vault: Vault, manifest: Manifest) -> None:
         self._vault = vault
@@ -42,23 +42,23 @@ class Patched:
         self.damaged: dict[bytes, DamagedArchive] = {}
 
     def get(self, blob: bytes) -> bytes:
-        """Bytes by their hash, or what stands for them."""
+        """Return bytes by their hash, or a placeholder."""
         try:
             return self._vault.get(blob)
         except DamagedArchive as error:
             self.damaged[blob] = error
-            return stand_in(self._vault, self._manifest, blob)
+            return placeholder_for(self._vault, self._manifest, blob)
 
     @property
     def trouble(self) -> DamagedArchive | None:
-        """The first damage that was met, or that of the manifest itself."""
+        """The damage of the manifest, or the first damage that was met."""
         if self._manifest.damage:
             return DamagedArchive(self._manifest.label, self._manifest.damage)
         return next(iter(self.damaged.values()), None)
 
 
-def stand_in(vault: Vault, manifest: Manifest, blob: bytes) -> bytes:
-    """What lets a unit be read without a blob: no rows, no lines, or the bracket that an array needs."""
+def placeholder_for(vault: Vault, manifest: Manifest, blob: bytes) -> bytes:
+    """Return what makes a unit readable without a blob: no rows, no lines, or an array's bracket."""
     for answers in manifest.databases.values():
         if any(blob in answer.groups for answer in answers):
             return _NO_ROWS
@@ -70,148 +70,159 @@ def stand_in(vault: Vault, manifest: Manifest, blob: bytes) -> bytes:
     return _ARRAY_ENDS if blob == file.chunks[-1] else b""
 
 
-def _is_array(vault: Vault, file: KeptFile) -> bool:
-    """Whether a file of several pieces is cut behind the elements of an array."""
-    for place, sign in ((0, b"["), (1, b",")):
+def _is_array(vault: Vault, file: StoredFile) -> bool:
+    """Whether a file of several chunks is cut between the elements of an array."""
+    for index, start in ((0, b"["), (1, b",")):
         try:
-            return vault.get(file.chunks[place]).lstrip()[:1] == sign
+            return vault.get(file.chunks[index]).lstrip()[:1] == start
         except DamagedArchive:
             continue
     return False
 
 
-def items(archive: Archive, snapshot: Snapshot, label: str) -> Iterator[Item]:
-    """Everything in a snapshot; what is damaged in the vault comes from the rows."""
-    patched = Patched(archive.vault, snapshot.manifest)
-    given: set[tuple[str, str]] = set()
+def items(archive: Archive, snapshot: Snapshot, label: str, patched: PatchedVault) -> Iterator[Item]:
+    """Yield every item in a snapshot; what is damaged in the vault comes from the rows.
+
+    `patched` records the damage that was found.
+    """
+    yielded: set[tuple[str, str]] = set()
     is_known = snapshot.reader in readers.discover()
-    for item in readable(snapshot, patched, label):
-        given.add((item.source, item.id))
-        yield item if patched.trouble is None else completed(archive, item)
+    for item in readable_items(snapshot, patched, label):
+        yielded.add((item.source, item.id))
+        yield item if patched.trouble is None else complete_item(archive, item)
     if patched.trouble is not None or not is_known:
-        yield from _from_rows(archive, snapshot, given)
+        yield from _from_rows(archive, snapshot, yielded)
 
 
-def readable(snapshot: Snapshot, patched: Patched, label: str) -> Iterator[Item]:
-    """What can be read of a snapshot; nothing, if its reader is not there any more."""
+def readable_items(snapshot: Snapshot, patched: PatchedVault, label: str) -> Iterator[Item]:
+    """Yield the readable items of a snapshot; none if its reader is no longer installed."""
     if snapshot.reader not in readers.discover():
         return
-    source = Replayed(snapshot.manifest, patched, label, snapshot.unit)
+    source = ReplayedSource(snapshot.manifest, patched, label, snapshot.unit)
     unit = Unit(source, readers.get(snapshot.reader), snapshot.version)
     try:
         yield from pipeline.read_unit(unit, Notes(), is_confined=False)
     except AgentJournalError:
-        # A reader may stumble over a gap; what it did not give comes from the rows.
+        # A reader may fail at a gap; the remaining items come from the rows.
         if patched.trouble is None:
             raise
 
 
-def completed(archive: Archive, item: Item) -> Item:
-    """An item that may lack something, as the rows have it, with the source's own form of what is in it."""
+def complete_item(archive: Archive, item: Item) -> Item:
+    """Return an incomplete item as the rows have it, with the native content that it does have."""
     if isinstance(item, Memory):
         return item
     key = archive.store.key_of(item.source, item.id)
     return item if key is None else with_native(archive.store.conversation(key), item)
 
 
-def with_native(stored: Conversation, found: Conversation, left: set[str] | None = None) -> Conversation:
-    """A conversation of the rows with the source's own form of its messages, of all or of those left."""
-    left = {entry.id for entry in stored.timeline} if left is None else left
-    there = {entry.id: entry for entry in found.timeline if entry.id in left}
-    return replace(stored, timeline=[_own(entry, there.get(entry.id), left) for entry in stored.timeline])
+def with_native(stored: Conversation, exact: Conversation, missing: set[str] | None = None) -> Conversation:
+    """Add native content to a conversation from the rows: to all messages, or to those that still lack it."""
+    missing = {entry.id for entry in stored.timeline} if missing is None else missing
+    exact_entries = {entry.id: entry for entry in exact.timeline if entry.id in missing}
+    return replace(
+        stored,
+        timeline=[
+            _with_native_entry(entry, exact_entries.get(entry.id), missing) for entry in stored.timeline
+        ],
+    )
 
 
-def _own(entry: Message | Event, other: Message | Event | None, left: set[str]) -> Message | Event:
+def _with_native_entry(
+    entry: Message | Event, other: Message | Event | None, missing: set[str]
+) -> Message | Event:
     if isinstance(other, Message) and isinstance(entry, Message) and without_native(other) == entry:
-        left.discard(entry.id)
+        missing.discard(entry.id)
         return other
     return entry
 
 
-def _from_rows(archive: Archive, snapshot: Snapshot, given: set[tuple[str, str]]) -> Iterator[Item]:
-    """What the rows have of a unit and the vault did not give."""
+def _from_rows(archive: Archive, snapshot: Snapshot, yielded: set[tuple[str, str]]) -> Iterator[Item]:
+    """Yield what the rows have of a unit and the vault does not."""
     store = archive.store
-    for key in store.told_by(snapshot.source, snapshot.unit):
+    for key in store.conversations_of_unit(snapshot.source, snapshot.unit):
         conversation = store.conversation(key)
-        if (conversation.source, conversation.id) not in given:
+        if (conversation.source, conversation.id) not in yielded:
             yield conversation
     for memory in store.memories_of(snapshot.source):
-        if (memory.source, memory.id) not in given:
+        if (memory.source, memory.id) not in yielded:
             yield memory
 
 
-def told_in_vault(archive: Archive, key: int) -> Iterator[Conversation]:
-    """A conversation as each snapshot in the vault tells it, newest first, as far as that can be read."""
+def versions_in_vault(archive: Archive, key: int) -> Iterator[Conversation]:
+    """Yield a conversation from each snapshot in the vault, newest first, as far as readable."""
     store = archive.store
     listed = store.listed([key]).get(key)
     for source, unit in store.units_of(key) if listed is not None else ():
         for snapshot in reversed(store.snapshots(source, unit) or store.snapshots(source)):
-            patched = Patched(archive.vault, snapshot.manifest)
-            for item in readable(snapshot, patched, unit):
-                is_meant = listed is not None and (item.source, item.id) == (listed.source, listed.id)
-                if is_meant and not isinstance(item, Memory):
+            patched = PatchedVault(archive.vault, snapshot.manifest)
+            for item in readable_items(snapshot, patched, unit):
+                is_requested = listed is not None and (item.source, item.id) == (listed.source, listed.id)
+                if is_requested and not isinstance(item, Memory):
                     yield item
 
 
-class Told(NamedTuple):
-    """What is to be said of a conversation whose rows are damaged."""
+class DamageReport(NamedTuple):
+    """The damage that was met in the rows of a conversation."""
 
     name: str
     recovered: int
-    """Entries that the vault still has."""
+    """The number of entries taken from the vault."""
     missing: int
-    """Entries of which there are no more than the words that were said."""
+    """The number of entries of which only the text is left."""
 
     def __str__(self) -> str:
-        """In words."""
-        told = [
-            f"{self.recovered:,} damaged in the rows and taken from the vault" if self.recovered else "",
-            f"{self.missing:,} damaged, of which only the words are left" if self.missing else "",
+        """Describe the damage for the user."""
+        counts = [
+            f"{self.recovered:,} damaged in the rows, restored from the vault" if self.recovered else "",
+            f"{self.missing:,} damaged, only their text is left" if self.missing else "",
         ]
-        return f"entries: {', '.join(filter(None, told))}; 'aj repair' heals what can be healed"
+        return f"entries: {', '.join(filter(None, counts))}; 'aj repair' repairs what it can"
 
 
-class Sound:
-    """Reads rows; what is damaged in them comes from the vault, and what is nowhere else is told."""
+class RecoveringReader:
+    """Reads rows, takes what is damaged in them from the vault, and reports the damage."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
-        self._told: dict[int, Told] = {}
+        self._reports: dict[int, DamageReport] = {}
 
     def conversation(self, key: int) -> Conversation:
-        """A conversation with all of its entries."""
+        """Read a conversation with all of its entries."""
         store = self._archive.store
         pairs = dict(store.entries(key))
         bare = store.conversation_without_entries(key)
-        return replace(bare, timeline=[*self._sound(key, pairs).values()])
+        return replace(bare, timeline=[*self._recovered(key, pairs).values()])
 
     def entries(self, key: int, keys: Sequence[int]) -> dict[int, Message | Event]:
-        """Some entries of a conversation by their keys."""
-        return self._sound(key, self._archive.store.entries_by_key(keys))
+        """Read some entries of a conversation by their keys."""
+        return self._recovered(key, self._archive.store.entries_by_key(keys))
 
-    def told(self) -> list[Told]:
-        """What is to be said of what was read since this was asked last."""
-        told, self._told = [*self._told.values()], {}
-        return told
+    def take_reports(self) -> list[DamageReport]:
+        """Return the damage met since the last call."""
+        reports, self._reports = [*self._reports.values()], {}
+        return reports
 
-    def _sound(self, key: int, entries: dict[int, Message | Event]) -> dict[int, Message | Event]:
+    def _recovered(self, key: int, entries: dict[int, Message | Event]) -> dict[int, Message | Event]:
         store = self._archive.store
-        damaged = {place: store.stood_in[place] for place in entries if place in store.stood_in}
+        damaged = {
+            entry_key: store.substituted[entry_key] for entry_key in entries if entry_key in store.substituted
+        }
         if not damaged:
             return entries
         recovered: dict[int, Message | Event] = {}
-        for item in told_in_vault(self._archive, key):
-            found = {row_of(entry).hash: entry for entry in item.timeline}
-            for place, digest in damaged.items():
-                if digest in found and place not in recovered:
-                    entry = found[digest]
-                    recovered[place] = without_native(entry) if isinstance(entry, Message) else entry
+        for item in versions_in_vault(self._archive, key):
+            by_hash = {row_of(entry).hash: entry for entry in item.timeline}
+            for entry_key, digest in damaged.items():
+                if digest in by_hash and entry_key not in recovered:
+                    entry = by_hash[digest]
+                    recovered[entry_key] = without_native(entry) if isinstance(entry, Message) else entry
             if len(recovered) == len(damaged):
                 break
         listed = store.listed([key])[key]
-        before = self._told.get(key, Told(f"{listed.source}:{listed.id}", 0, 0))
-        self._told[key] = before._replace(
-            recovered=before.recovered + len(recovered),
-            missing=before.missing + len(damaged) - len(recovered),
+        previous = self._reports.get(key, DamageReport(f"{listed.source}:{listed.id}", 0, 0))
+        self._reports[key] = previous._replace(
+            recovered=previous.recovered + len(recovered),
+            missing=previous.missing + len(damaged) - len(recovered),
         )
         return entries | recovered

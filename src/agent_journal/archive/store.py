@@ -1,4 +1,4 @@
-"""What a store of rows must do, whatever database is behind it; `tests/archive` holds each to that."""
+"""The contract of a store of rows, whatever database it uses; `tests/archive` checks each one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.bodies import Block
     from agent_journal.archive.rows import Row
-    from agent_journal.archive.vault import Place
+    from agent_journal.archive.vault import BlobLocation
     from agent_journal.model import Conversation, Event, Link, Memory, Message
 
 
@@ -32,21 +32,21 @@ class Status:
         "forgotten",
     )
     PENDING = "pending"
-    """A history of which only the beginning of a first record is written; it is read when that is whole."""
+    """Only the beginning of its first record is written; it is read when that is complete."""
     UNCHANGED = "unchanged"
-    """As it was when it was read; this is told of a source, and never stored."""
+    """Not changed since it was read; reported for a source, and never stored."""
 
 
 class SourceRow(msgspec.Struct, kw_only=True):
-    """A file or folder that was imported, and the account of its bytes: imported + defects = size."""
+    """The ledger entry of a file or folder; of its bytes, imported + defects = size."""
 
     key: int = 0
     path: str
     home: str = ""
-    """The pattern by which it was found; empty for what a person named."""
+    """The pattern that discovered it; empty for what a user named."""
     stat: Stat = Stat()
-    beside: dict[str, Stat] = {}
-    """Everything else its reader looked at or for."""
+    companion_stats: dict[str, Stat] = {}
+    """The stats of everything else that its reader looked at or for."""
     reader: str = ""
     status: str = Status.IMPORTED
     size: int = 0
@@ -58,20 +58,20 @@ class SourceRow(msgspec.Struct, kw_only=True):
     missing_since: str | None = None
 
 
-class Known(NamedTuple):
-    """What tells whether a source is as it was when it was read, as it is stored."""
+class SourceState(NamedTuple):
+    """What shows whether a source has changed since it was read, in its stored form."""
 
     key: int
     home: str
     stat: bytes
-    beside: bytes | None
+    companion_stats: bytes | None
     status: str
     read_at: str
     missing_since: str | None
 
 
 class Snapshot(msgspec.Struct, kw_only=True):
-    """A unit of a source as it was once: by whom it was read, and what it consisted of."""
+    """A unit of a source at one time: the reader that read it, and what it consisted of."""
 
     source: int
     unit: str
@@ -83,44 +83,44 @@ class Snapshot(msgspec.Struct, kw_only=True):
     manifest: Manifest
 
 
-class Unsound(NamedTuple):
-    """What is damaged of a conversation in the rows."""
+class DamagedRows(NamedTuple):
+    """The damage to a conversation in the rows."""
 
     entries: dict[int, tuple[str, bytes]]
-    """Entries that cannot be read, or are not what was stored: by key, id and hash."""
+    """The id and hash of entries that cannot be read, or are not what was stored, by key."""
     detail: bool
-    """Whether what is known of it beside its entries is damaged."""
+    """Whether anything apart from the entries is damaged."""
 
     def __bool__(self) -> bool:
-        """Whether anything is."""
+        """Whether anything is damaged."""
         return bool(self.entries) or self.detail
 
 
 class Outline(NamedTuple):
-    """A conversation without what its entries say."""
+    """A conversation without the content of its entries."""
 
     conversation: Conversation
-    """Its timeline has who spoke and when, which tools were called, and an ellipsis for what was said."""
+    """Its timeline has roles and times, the tools that were called, and an ellipsis for each text."""
     keys: list[int]
-    """Of its entries."""
+    """The keys of its entries."""
     sizes: list[int]
-    """How many bytes each of them is."""
+    """The size of each entry in bytes."""
 
 
 class Change(NamedTuple):
-    """What bringing in a conversation changed."""
+    """What storing a conversation changed."""
 
     conversation: int
     added: int
     changed: int
-    indexed: list[Indexed]
+    index_entries: Collection[IndexEntry]
     removed: list[int]
-    leaves: bool = False
-    """Whether something that was there before did not come again."""
+    misses_entries: bool = False
+    """Whether the stored conversation has entries that the incoming one lacks."""
 
 
-class Indexed(NamedTuple):
-    """What the index is given of a message, a title or a memory."""
+class IndexEntry(NamedTuple):
+    """The text of a message, a title or a memory for the search index."""
 
     key: int
     conversation: int
@@ -141,7 +141,7 @@ class Indexed(NamedTuple):
 
 
 class Filter(msgspec.Struct, kw_only=True, frozen=True):
-    """Which conversations are meant. Times are RFC 3339; texts are compared without regard to case."""
+    """Which conversations to select. Times are RFC 3339; texts are compared without regard to case."""
 
     source: str | None = None
     project: str | None = None
@@ -150,7 +150,7 @@ class Filter(msgspec.Struct, kw_only=True, frozen=True):
     until: str | None = None
     title: str | None = None
     with_children: bool = False
-    """Whether conversations of subagents, and twins of others, are listed beside those they belong to."""
+    """Whether conversations of subagents and duplicates are listed as well."""
     only_missing: bool = False
 
 
@@ -173,11 +173,11 @@ class Listed(msgspec.Struct, kw_only=True):
     twin_of: str | None = None
     source_missing: bool = False
     only_prompts: bool = False
-    """Whether no more of it is known than what was asked."""
+    """Whether only the user's prompts are known."""
 
 
-class Found(NamedTuple):
-    """An entry that a search found, with what is shown of it."""
+class EntryView(NamedTuple):
+    """An entry as search results show it."""
 
     key: int
     conversation: int
@@ -185,16 +185,16 @@ class Found(NamedTuple):
     role: str
     at: str | None
     text: str
-    """All that it says, or what was said in words if no more was asked for."""
+    """All of its text, or only the message text if no more was requested."""
     position: int
     texts: tuple[tuple[str, str], ...] = ()
-    """What it says, by where it says so: `text`, `title`, `thinking`, `tool`, `output`, `attached`."""
+    """Its text by field: `text`, `title`, `thinking`, `tool`, `output`, `attached`."""
     source: str = ""
-    """Of a memory: who remembers it. All else is in a conversation, which has a source."""
+    """The source of a memory; other entries belong to a conversation, which has a source."""
 
 
-class Placed(NamedTuple):
-    """Where an entry that was found stands."""
+class EntryLocation(NamedTuple):
+    """Where an entry is."""
 
     key: int
     conversation: int
@@ -202,33 +202,33 @@ class Placed(NamedTuple):
     role: str
     at: str | None
     family: int
-    """The conversation that it is shown with: that of a subagent belongs to the one it works for."""
+    """The conversation that it is shown with: for a subagent, the one that started it."""
     id: str
-    """Of the conversation that it is in."""
-    sameness: Any = None
-    """Equal in entries that are copies of each other, as far as can be told; None if it cannot be told."""
+    """The id of the conversation that contains it."""
+    duplicate_key: Any = None
+    """Equal in entries that are copies of each other; None if that is not known."""
 
 
-class Spent(NamedTuple):
-    """What was used within one bucket of time, of one source and model."""
+class UsageSum(NamedTuple):
+    """The usage of one source and model within one bucket of time."""
 
     conversation: int
-    """Its key; 0 where conversations are summed up."""
+    """Its key; 0 if the sum is over conversations."""
     project: str | None
-    """Where projects are told apart."""
+    """Only set if the sums are per project."""
     bucket: int
     source: str
     model: str | None
-    above: int
-    """The largest of the sizes that prices depend on that the prompts were larger than."""
+    price_tier_threshold: int
+    """The highest price tier that the prompts exceed, in tokens; 0 if none."""
     estimated: int
     state: str
-    """`counted`; `partly` if some of the counts that are stated are none, and the others are summed.
+    """`counted`; `partly` if some stated counts are not numbers, and only the others are summed.
 
     `odd` if a count cannot be true, `empty` if there is none: then nothing is summed.
     """
     is_stated: int
-    """Whether the source states what it cost."""
+    """Whether the source states the cost."""
     answers: int
     input: int
     output: int
@@ -238,7 +238,7 @@ class Spent(NamedTuple):
     cache_write_1h: int
     reasoning: int
     other: int
-    """Tokens of which the source tells only how many they are."""
+    """Tokens of which the source states only the total."""
     cost_usd: float | None
 
     @property
@@ -247,8 +247,8 @@ class Spent(NamedTuple):
         return self.input + self.output + self.cache_read + self.cache_write + self.other
 
 
-class Holder(NamedTuple):
-    """A conversation that used something."""
+class UsageConversation(NamedTuple):
+    """A conversation as usage reports show it."""
 
     key: int
     source: str
@@ -257,15 +257,15 @@ class Holder(NamedTuple):
     project: str | None
     started_at: str | None
     parent: int | None
-    """The key of the conversation it is shown with: the one it works for as a subagent's, or repeats."""
+    """The key of the conversation it is shown with: the one that started it, or that it duplicates."""
 
 
 class Counts(msgspec.Struct, kw_only=True):
-    """How much there is."""
+    """How much the archive holds."""
 
     conversations: int = 0
-    aside: int = 0
-    """Those of the conversations that lists leave out: of subagents, and twins of others."""
+    hidden_from_lists: int = 0
+    """Conversations that lists leave out: of subagents, and duplicates."""
     messages: int = 0
     events: int = 0
     tool_calls: int = 0
@@ -273,113 +273,113 @@ class Counts(msgspec.Struct, kw_only=True):
     sources: int = 0
     missing: int = 0
     partly: int = 0
-    """Those of the sources of which something did not come through."""
+    """Sources of which something could not be read."""
     unread: int = 0
-    """Those of which nothing did: nobody knows what they are, or they cannot be read."""
+    """Sources of which nothing could be read: unknown or unreadable."""
     bytes: int = 0
     by_source: dict[str, dict[str, Any]] = {}
 
 
 class Erasing(msgspec.Struct, kw_only=True):
-    """What is forgotten and not yet erased everywhere."""
+    """What is forgotten but not yet erased everywhere."""
 
     sources: list[int] = []
-    """Sources of which the vault may still hold it."""
+    """Sources whose bytes in the vault may still contain it."""
     rows: bool = False
-    """Whether files of rows and index may hold it too."""
+    """Whether the files of rows and index may still contain it."""
     names: list[str] = []
-    """Hashes of the names by which a person asked for it."""
+    """Hashes of the names that the user gave."""
 
 
 class Store(Catalog, Protocol):
-    """Rows of one journal. Only the process that holds the journal's lock may call what writes.
+    """Rows of one journal. Only the process that holds the journal's lock may write.
 
-    What writes is called inside a `transaction`, but for `add_places`, `backup` and `compact`.
+    Writing methods are called inside a `transaction`, except `add_locations`, `backup` and `compact`.
     """
 
     journal_id: str
-    stood_in: dict[int, bytes]
-    """The hashes of entries, by key, that are damaged and for which what columns have was given."""
+    substituted: dict[int, bytes]
+    """The hashes, by key, of damaged entries that were rebuilt from their columns."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """All or nothing of what is written inside."""
+        """Write everything inside, or nothing."""
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
 
     def generation(self) -> str:
-        """The mark that the last session of writing left; empty if none did."""
+        """Return the mark that the last writing session left; empty if there is none."""
 
     def writers(self) -> list[str]:
-        """The machines that wrote to it, the last one last."""
+        """Return the machines that wrote to it, the latest last."""
 
     def set_writers(self, machines: list[str]) -> None:
-        """Remember which machines wrote to it."""
+        """Store the machines that wrote to it."""
 
     # Sources
     def sources(self) -> Iterator[SourceRow]:
-        """Every source, without its notes, in order of their paths."""
+        """Yield every source without its notes, ordered by path."""
 
-    def ledger(self, path: str | None = None) -> dict[str, Known]:
-        """What is known of every source, or of one, by its path as text."""
+    def ledger(self, path: str | None = None) -> dict[str, SourceState]:
+        """Return the state of every source, or of one, by its path as text."""
 
     def source(self, path: str) -> SourceRow | None:
-        """One source."""
+        """Return the source with this path, if there is one."""
 
     def source_by_key(self, key: int) -> SourceRow:
-        """The source with that key."""
+        """Return the source with this key."""
 
     def put_source(self, row: SourceRow) -> int:
-        """Write a source; its key."""
+        """Write a source and return its key."""
 
     def mark_missing(self, keys: Iterable[int], since: str | None) -> None:
-        """Say since when sources are gone, or that they are there again."""
+        """Record since when sources are missing, or that they are back."""
 
     def snapshots(self, source: int, unit: str = "") -> list[Snapshot]:
-        """What is kept of a source, or of one unit of it: unit by unit, oldest first."""
+        """Return the snapshots of a source, or of one of its units: unit by unit, oldest first."""
 
     def units(self, source: int) -> list[str]:
-        """The units of which something is kept of a source."""
+        """Return the units of a source that have snapshots."""
 
     def outdated(self, revisions: dict[str, int]) -> list[SourceRow]:
-        """Sources of which something was read by an older revision of its reader than these."""
+        """Return the sources that were read by an older revision of their reader than these."""
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Write a snapshot."""
 
     def drop_snapshots(self, source: int) -> None:
-        """Forget what a source consisted of."""
+        """Delete the snapshots of a source."""
 
     def sources_of(self, conversation: int) -> list[int]:
-        """The sources that hold a conversation, or prompts of it."""
+        """Return the sources that contain a conversation, or prompts of it."""
 
     def units_of(self, conversation: int) -> list[tuple[int, str]]:
-        """The units that tell a conversation, each with its source; of some, only that is known.
+        """Return the units that contain a conversation, as source and unit; the unit may be unknown.
 
-        A list of prompts is left out where something tells more.
+        A list of prompts is left out if another unit contains more.
         """
 
-    def holds_nothing(self, source: int) -> bool:
-        """Whether no conversation and no memory is there that a source gave."""
+    def is_empty_source(self, source: int) -> bool:
+        """Whether the rows hold no conversation and no memory from a source."""
 
     def conversations_of(self, source: int) -> list[int]:
-        """The conversations that a source holds, or once held."""
+        """Return the conversations that a source contains, or once contained."""
 
-    def told_by(self, source: int, unit: str) -> list[int]:
-        """The conversations that a unit of a source tells, as far as that is known."""
+    def conversations_of_unit(self, source: int, unit: str) -> list[int]:
+        """Return the conversations in a unit of a source, as far as known."""
 
-    # The vault's catalog
-    def places(self) -> Iterator[tuple[bytes, Place]]:
-        """Every blob with its place, pack by pack."""
+    # The catalog of the vault
+    def locations(self) -> Iterator[tuple[bytes, BlobLocation]]:
+        """Yield every blob with its location, pack by pack."""
 
-    def lose_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
-        """Remember that blobs are lost; their sizes stay known."""
+    def mark_lost(self, locations: Iterable[tuple[bytes, BlobLocation]]) -> None:
+        """Record that blobs are lost; their sizes stay known."""
 
     def needed_blobs(self) -> set[bytes]:
-        """Every blob that a snapshot consists of."""
+        """Return every blob that a snapshot needs."""
 
     def drop_blobs(self, blobs: list[bytes]) -> None:
-        """Forget where blobs lie."""
+        """Delete blobs from the catalog."""
 
     # Conversations
     def put(
@@ -391,233 +391,240 @@ class Store(Catalog, Protocol):
         *,
         is_past: bool = False,
     ) -> Change:
-        """Bring in a conversation, or merge it with what is there.
+        """Store a conversation, or merge it with what is stored.
 
-        Bodies of the rows may be in blocks already; the rows have none then. What is of the past does not
-        stand above what is there, whatever its time. A conversation of only prompts is there as long as
-        nothing tells more of it; if its id is made, its prompts are looked for in others of that time.
+        The bodies of the rows may already be packed in blocks; then the rows have none. With `is_past`,
+        stored content is never replaced, whatever the times. A conversation of only prompts is stored until a
+        source has more of it; if its id is made, its prompts are looked up in other conversations of that
+        time.
         """
 
     def has_unresolved_duplicates(self) -> bool:
-        """Whether duplicates are as a version left them that knew less of what tells conversations apart."""
+        """Whether an older version, with weaker criteria, marked the duplicates."""
 
     def resolve_duplicates(self) -> None:
-        """Take apart what is no duplicate, so that all is as if it were imported now."""
+        """Undo wrong duplicates, as if everything were imported now."""
 
-    def begin_again(self, source: int) -> None:
-        """What is put from now on is all that a source gives, until `end_again`."""
+    def begin_reimport(self, source: int) -> None:
+        """From now until `end_reimport`, what is stored is everything that a source contains."""
 
-    def end_again(self, source: int, *, is_whole: bool) -> Change:
-        """Take away what only this source gave and did not give again, if it was read whole."""
+    def end_reimport(self, source: int, *, is_complete: bool) -> Change:
+        """Remove what came only from this source and was not read again, if it was read completely."""
 
     def key_of(self, source: str, id_: str) -> int | None:
-        """The key of a conversation."""
+        """Return the key of a conversation, if it is stored."""
 
     def conversation(self, key: int) -> Conversation:
-        """A conversation with its timeline, as it was read (but for `native`).
+        """Return a conversation with its timeline, as it was read (except `native`).
 
-        In place of an entry whose content is damaged stands what the columns have of it; `unsound` tells.
+        An entry whose content is damaged is rebuilt from its columns; `damaged_rows` lists these.
         """
 
     def conversation_without_entries(self, key: int) -> Conversation:
-        """All that is known of a conversation but its timeline."""
+        """Return a conversation without its timeline."""
 
     def outline(self, conversation: int) -> Outline:
-        """A conversation without what its entries say: who spoke, in which order, and how much that is."""
+        """Return a conversation without the content of its entries: roles, order and sizes."""
 
     def size_of(self, conversation: int) -> int:
-        """How many bytes the entries of a conversation are."""
+        """Return the size of a conversation's entries in bytes."""
 
     def entries_by_key(self, keys: Sequence[int]) -> dict[int, Message | Event]:
-        """Entries by their keys; only the blocks in which these lie are read."""
+        """Return entries by their keys; only the blocks that contain them are read."""
 
-    def unsound(self, conversation: int) -> Unsound:
-        """What is damaged of a conversation."""
+    def damaged_rows(self, conversation: int) -> DamagedRows:
+        """Return the damage to a conversation."""
 
-    def mend(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
-        """Write again what is damaged of a conversation and sound in these rows; how many entries."""
+    def repair_entries(
+        self, conversation: int, item: Conversation, rows: list[Row], blocks: Sequence[Block] = ()
+    ) -> int:
+        """Write damaged entries again from intact rows; return how many.
+
+        The bodies of the rows may be in blocks, as for `put`.
+        """
 
     def link(self, key: int) -> Link | None:
-        """Where a conversation came from; its timeline is not read."""
+        """Return the link to the conversation it came from, without reading its timeline."""
 
     def entries(self, conversation: int) -> Iterator[tuple[int, Message | Event]]:
-        """The current entries of a conversation with their keys, in order."""
+        """Yield the current entries of a conversation with their keys, in order."""
 
     def find(self, name: str) -> list[Listed]:
-        """Conversations whose id, or `source:id`, is this, else those where it begins so."""
+        """Return conversations with this id or `source:id`, or else those whose id begins with it."""
 
     def listed(self, keys: Collection[int]) -> dict[int, Listed]:
-        """Conversations as lists show them; those that are no longer there are left out."""
+        """Return conversations as lists show them, by key; missing ones are left out."""
 
     def conversations(
-        self, wanted: Filter, sort: str = "updated", limit: int | None = None
+        self, filters: Filter, sort: str = "updated", limit: int | None = None
     ) -> Iterator[Listed]:
-        """Conversations in the order asked for, newest first by default."""
+        """Yield conversations in the requested order, newest first by default."""
 
     def children(self, key: int) -> list[Listed]:
-        """Conversations that came out of one."""
+        """Return the conversations that were started from one."""
 
     def projects(self) -> list[str]:
-        """Every project folder that a conversation names."""
+        """Return every project folder that a conversation names."""
 
     def put_memory(self, memory: Memory, source: int) -> Change:
-        """Bring in a memory; another with the same id is replaced if it says something else."""
+        """Store a memory; one with the same id and other content is replaced."""
 
-    def settle_for_columns(self, conversation: int) -> None:
-        """Let what the columns have of damaged entries be all that there is of them."""
+    def accept_columns(self, conversation: int) -> None:
+        """Replace damaged entries by what their columns have."""
 
     def all_conversations(self) -> list[int]:
-        """The keys of all conversations."""
+        """Return the keys of all conversations."""
 
-    def mend_links(self) -> int:
-        """Let nothing point to what is not there, and sums and counts be those of the rows; how many were."""
+    def repair_links(self) -> int:
+        """Remove dangling references and correct sums and counts; return how many rows changed."""
 
     def is_damaged(self) -> bool:
-        """Whether the database itself does not fit together, whatever is in it."""
+        """Whether the database file itself is damaged, regardless of its content."""
 
-    def mend_indexes(self) -> bool:
-        """Make the indexes of tables again if one does not fit its table; whether one did not."""
+    def rebuild_damaged_indexes(self) -> bool:
+        """Rebuild the indexes of tables if one is damaged; return whether one was."""
 
     def memories(self) -> Iterator[Memory]:
-        """Every memory."""
+        """Yield every memory."""
 
     def memories_of(self, source: int) -> list[Memory]:
-        """The memories that a source gave."""
+        """Return the memories from a source."""
 
     # Index
     def last_key(self) -> int:
-        """The highest key given so far; the index is whole when it knows all up to it."""
+        """Return the highest key in use; the index is complete when it has everything up to it."""
 
-    def indexed_since(self, key: int) -> Iterator[Indexed]:
-        """What the index must be given beyond a key, conversation by conversation."""
+    def index_entries_since(self, key: int) -> Iterator[IndexEntry]:
+        """Yield the index entries after a key, conversation by conversation."""
 
     def newest_first(self, key: int) -> Iterator[tuple[int, list[int]]]:
-        """Conversations, newest first, with keys beyond one that the index is given; 0 holds memories."""
+        """Yield conversations, newest first, with their index keys after one; memories are under 0."""
 
-    def indexed_of(self, conversation: int, keys: Collection[int]) -> Iterator[Indexed]:
-        """What the index is given of entries of a conversation, or of memories (0); what is gone is not."""
+    def index_entries_of(self, conversation: int, keys: Collection[int]) -> Iterator[IndexEntry]:
+        """Yield the index entries of a conversation, or of memories (0); missing ones are left out."""
 
-    def asked_before(self, conversation: int, keys: Collection[int]) -> dict[int, str]:
-        """By key, the beginning of what a person had said last before an entry that is not theirs."""
+    def preceding_prompts(self, conversation: int, keys: Collection[int]) -> dict[int, str]:
+        """Return, by key, the beginning of the last user prompt before an entry."""
 
-    def index_keys(self, among: Iterable[int] | None = None) -> list[int]:
-        """Every key that a whole index has; only of these, if some are given."""
+    def index_keys(self, candidates: Iterable[int] | None = None) -> list[int]:
+        """Return every key that a complete index has, or those of the given keys."""
 
     def indexable(self) -> int:
-        """How many entries a whole index has."""
+        """Return how many entries a complete index has."""
 
     def removed(self) -> list[int]:
-        """Keys that the index must lose."""
+        """Return the keys that must be removed from the index."""
 
-    def index_upto(self) -> int:
-        """Up to which key the index was said to know everything."""
+    def indexed_up_to(self) -> int:
+        """Return the key up to which the index is complete."""
 
-    def index_is_at(self, upto: int, lost: list[int]) -> None:
-        """The index knows everything up to a key, and has lost these."""
+    def mark_indexed(self, upto: int, lost: list[int]) -> None:
+        """Record that the index is complete up to a key, and that these keys are removed from it."""
 
-    def found(self, keys: Sequence[int]) -> dict[int, Found]:
-        """The entries that a search found; those that are no longer there are left out."""
+    def entry_views(self, keys: Sequence[int]) -> dict[int, EntryView]:
+        """Return entries as search results show them, by key; missing ones are left out."""
 
-    def said(self, keys: Sequence[int]) -> dict[int, Found]:
-        """The same with no more than what was said in words, which takes less time."""
+    def message_texts(self, keys: Sequence[int]) -> dict[int, EntryView]:
+        """Return entries with only their message texts, which is faster."""
 
-    def placed(self, keys: Sequence[int]) -> dict[int, Placed]:
-        """Where entries that were found stand, without what they say; those that are gone are left out."""
+    def entry_locations(self, keys: Sequence[int]) -> dict[int, EntryLocation]:
+        """Return where entries are, without their texts; missing ones are left out."""
 
     def copies(self, keys: Iterable[int]) -> dict[int, list[int]]:
-        """The other conversations that hold the same as entries, where there are any."""
+        """Return, by key, the other conversations that contain a copy of an entry, if any."""
 
-    def copied_into(self, conversations: Collection[int]) -> list[int]:
-        """The entries of others of which conversations hold copies."""
+    def originals_copied_into(self, conversations: Collection[int]) -> list[int]:
+        """Return the originals of the copies that conversations contain."""
 
-    def standing(
-        self, keys: Sequence[int], within: Collection[int] = (), *, shown: bool = False
+    def resolve_copies(
+        self, keys: Sequence[int], conversations: Collection[int] = (), *, only_shown: bool = False
     ) -> dict[int, int]:
-        """For each entry the key under which its message is wanted: its own, else that of a copy of it.
+        """Return, by key, the key to show an entry under: its own, or that of a copy.
 
-        Wanted is what is within some conversations, if any are given, and, if asked for, what is on the
-        branch that people see. What is there under no key is left out; titles and memories stay as they are.
+        If conversations are given, the key must be in one of them; with `only_shown`, it must be on the
+        branch that users see. Entries without such a key are left out; titles and memories are returned
+        unchanged.
         """
 
     def values(self, kind: str) -> list[str]:
-        """What entries are filtered by: `source`, `project`, `branch`, or `tools` by name or kind."""
+        """Return the values to filter by: `source`, `project`, `branch`, or `tools` by name or kind."""
 
-    def indexed_newest(self, key: int) -> Iterator[Indexed]:
-        """What the index is given of entries beyond a key, the newest conversations first."""
+    def newest_index_entries(self, key: int) -> Iterator[IndexEntry]:
+        """Yield the index entries after a key, newest conversations first."""
 
-    def around(self, found: Found, count: int) -> tuple[list[Found], list[Found]]:
-        """So many messages before an entry that was found, and behind it, in their order."""
+    def surrounding_entries(self, entry: EntryView, count: int) -> tuple[list[EntryView], list[EntryView]]:
+        """Return up to `count` messages before an entry and after it, in order."""
 
     # Usage
     def usage(
         self,
-        wanted: Filter,
+        filters: Filter,
         bucket: Callable[[int | None], int],
         *,
         sizes: Mapping[str, Sequence[int]] | None = None,
         per: Literal["conversation", "project"] | None = None,
-    ) -> Iterator[Spent]:
-        """What was used, summed up by bucket, source, model and state, and per conversation or project.
+    ) -> Iterator[UsageSum]:
+        """Yield usage summed by bucket, source, model and state, and per conversation or project.
 
-        `bucket` is given quarters of an hour since 1970, None where the time is not known. What is wanted by
-        its time is so to the quarter of an hour. Of the `sizes` of a model, its prompts are told by the
-        largest they are above.
+        `bucket` maps quarters of an hour since 1970 (None: unknown time) to a bucket. Filters by time are
+        accurate to the quarter of an hour. `sizes` are the price tiers of models: prompts are grouped by the
+        highest tier that they exceed.
         """
 
     def used_models(self) -> list[str]:
-        """Every model that something was used of."""
+        """Return every model with usage."""
 
-    def uncounted(self, wanted: Filter) -> dict[str, int]:
-        """By source: how many conversations hold answers of their own, none of which is counted."""
+    def uncounted(self, filters: Filter) -> dict[str, int]:
+        """Return, by source, how many conversations have answers of their own but no usage."""
 
-    def holders(self) -> dict[int, Holder]:
-        """Every conversation by its key, as far as reports name it."""
+    def usage_conversations(self) -> dict[int, UsageConversation]:
+        """Return every conversation as reports show it, by key."""
 
-    def copied(self, conversation: int) -> set[int]:
-        """Keys of those entries of a conversation that repeat another's."""
+    def copied_keys(self, conversation: int) -> set[int]:
+        """Return the keys of a conversation's entries that are copies of others."""
 
-    # Care
+    # Maintenance
     def counts(self) -> Counts:
-        """How much there is."""
+        """How much the archive holds."""
 
     def forget(self, key: int, at: str) -> list[int]:
-        """Erase a conversation and remember that it must not come back; keys the index must lose.
+        """Erase a conversation for good; return the keys to remove from the index.
 
-        What other conversations copied from it stays theirs.
+        Copies in other conversations stay.
         """
 
     def forget_memories(self, at: str) -> list[int]:
-        """Erase every memory and remember that they must not come back; keys the index must lose."""
+        """Erase every memory for good; return the keys to remove from the index."""
 
     def is_forgotten(self, source: str, id_: str) -> bool:
-        """Whether a person asked that this conversation be erased."""
+        """Whether the user has forgotten this conversation."""
 
     def was_forgotten(self, name: str) -> bool:
-        """Whether a person asked that a conversation of this `source:id`, or id, be erased."""
+        """Whether the user has forgotten a conversation with this `source:id` or id."""
 
-    def forgets_some(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
-        """Whether prompts of a list were asked in a conversation that a person asked to be erased."""
+    def has_forgotten_prompts(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
+        """Whether a list of prompts contains some of a conversation that the user has forgotten."""
 
     def has_forgotten(self) -> bool:
         """Whether anything was ever forgotten."""
 
-    def erasing(self) -> Erasing | None:
-        """What is left to be erased; None if nothing is."""
+    def pending_erasure(self) -> Erasing | None:
+        """Return what is still to be erased; None if nothing is."""
 
-    def set_erasing(self, what: Erasing | None) -> None:
-        """Remember what is left to be erased."""
+    def set_pending_erasure(self, erasure: Erasing | None) -> None:
+        """Store what is still to be erased."""
 
     def commit_durably(self) -> None:
-        """From now on, what was written when a transaction ends outlasts a power cut."""
+        """From now on, make every committed transaction survive a power cut."""
 
-    def one_moment(self) -> AbstractContextManager[None]:
-        """What is read inside is as of one moment, whatever others write."""
+    def read_snapshot(self) -> AbstractContextManager[None]:
+        """Read one consistent state inside, whatever other processes write."""
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """Everything in the rows that does not fit together: where, and what. Damage is told, not raised."""
+        """Yield every inconsistency of the rows as (where, what); damage is reported, not raised."""
 
     def backup(self, path: Path) -> None:
-        """A copy of the rows of one moment, while others read and write."""
+        """Copy the rows as of one moment, while others read and write."""
 
     def compact(self) -> None:
-        """Give back what was erased, so that nothing of it is left in any file."""
+        """Free the space of what was erased, so that nothing of it is left in any file."""

@@ -1,8 +1,8 @@
-"""The vault: every byte that something was read from, compressed, found again by its hash.
+"""The vault: every byte that was imported, compressed and addressed by its hash.
 
-Bytes lie in packs that only grow. Each blob in a pack states its own hash and sizes, so that the packs can be
-read without anything else; where each lies is also in the catalog, which the store keeps. What a killed
-import left at the end of the last pack is taken over if it is whole and cut off if it is not.
+Bytes are in packs that only grow. Each blob in a pack states its own hash and sizes, so that packs can be
+read without anything else; the locations are also in the catalog, which is part of the store. What a killed
+import left at the end of the last pack is adopted if it is complete, and cut off if it is not.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ import struct
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from agent_journal.archive.packing import Packing
+from agent_journal.archive.packing import Compressor
 from agent_journal.errors import CannotWrite, DamagedArchive
-from agent_journal.files import keep_private, private_folder, sync_folder
+from agent_journal.files import make_private, private_folder, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-# Blobs are at most this large before they are compressed; a longer file is several.
+# The maximum size of a blob before compression; a larger file has several.
 CHUNK_BYTES = 1 << 20
 _PACK_BYTES = 64 << 20
 _MAGIC = b"AJb1"
 _HEADER = struct.Struct(">4s32sII")  # magic, hash, size, stored size
-_MOST_OPEN = 16
-_MOST_REMEMBERED = 100_000
+_MAX_OPEN_PACKS = 16
+_MAX_INTACT_BLOBS = 100_000
 _LOST_PACK = 0  # no pack has this number
-_PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_BINARY_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-class Place(NamedTuple):
-    """Where a blob lies: the pack, where its stored bytes begin, how many they are, and its own size."""
+class BlobLocation(NamedTuple):
+    """Where a blob is: the pack, the start and number of its stored bytes, and its own size."""
 
     pack: int
     start: int
@@ -42,33 +42,33 @@ class Place(NamedTuple):
 
     @property
     def is_lost(self) -> bool:
-        """Whether the blob is in no pack any more; of what is lost, its size is still known."""
+        """Whether the blob is in no pack any more; the sizes of lost blobs stay known."""
         return self.pack == _LOST_PACK
 
     @property
-    def lost(self) -> Place:
-        """The place of a blob of which only the size is left."""
-        return Place(_LOST_PACK, 0, self.stored, self.size)
+    def lost(self) -> BlobLocation:
+        """This location as that of a lost blob."""
+        return BlobLocation(_LOST_PACK, 0, self.stored, self.size)
 
 
 class Catalog(Protocol):
-    """Who knows where blobs lie."""
+    """Knows where blobs are."""
 
-    def place(self, blob: bytes) -> Place | None:
-        """Where a blob lies."""
+    def location(self, blob: bytes) -> BlobLocation | None:
+        """Return where a blob is."""
 
-    def add_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
-        """Remember where blobs lie; lasting when this returns."""
+    def add_locations(self, places: Iterable[tuple[bytes, BlobLocation]]) -> None:
+        """Record where blobs are, durably."""
 
     def ends(self) -> dict[int, int]:
-        """Where the last known blob of each pack ends."""
+        """Return the end of the last known blob of each pack."""
 
 
 class Blobs(Protocol):
-    """Whatever gives bytes by their hash."""
+    """Provides bytes by their hash."""
 
     def get(self, blob: bytes, /) -> bytes:
-        """Bytes by their hash."""
+        """Return bytes by their hash."""
 
 
 class Vault:
@@ -77,19 +77,19 @@ class Vault:
     def __init__(self, folder: Path, catalog: Catalog) -> None:
         self._folder = folder
         self._catalog = catalog
-        self._pending: dict[bytes, Place] = {}
+        self._pending: dict[bytes, BlobLocation] = {}
         self._pack = 0
         self._end = 0
         self._out: int | None = None
         self._reading: dict[int, int] = {}
         self._sizes: dict[int, int] = {}
         self._intact: set[bytes] = set()
-        self._packing = Packing()
+        self._packing = Compressor()
 
     def put(self, data: bytes) -> bytes:
-        """Keep bytes; their hash. They last when `settle` has returned.
+        """Store bytes and return their hash. They are durable once `settle` has returned.
 
-        What is there already is compared with them: a copy that is damaged is written again.
+        Bytes that are already stored are compared: a damaged copy is written again.
         """
         blob = hashlib.sha256(data).digest()
         if not self.holds(blob, data):
@@ -97,22 +97,22 @@ class Vault:
         return blob
 
     def put_stored(self, blob: bytes, stored: bytes, size: int) -> None:
-        """Keep bytes that are hashed and compressed already."""
+        """Store bytes that are already hashed and compressed."""
         if not self.is_intact(blob):
             self._append(blob, stored, size)
 
     def holds(self, blob: bytes, data: bytes) -> bool:
-        """Whether the bytes of a blob, which these should be, are here and intact.
+        """Whether a blob is stored intact, given its bytes.
 
-        Comparing is quicker than hashing. Of a blob that was found intact before, nothing is compared.
+        Comparing is faster than hashing. A blob that was found intact before is not compared again.
         """
         if blob in self._pending or blob in self._intact:
             return True
-        place = self._place(blob)
-        if place is None or place.size != len(data):
+        location = self._location(blob)
+        if location is None or location.size != len(data):
             return False
         try:
-            is_same = self._unpacked(blob, place) == data and self.states(blob, place)
+            is_same = self._unpacked(blob, location) == data and self.has_matching_header(blob, location)
         except DamagedArchive:
             return False
         if is_same:
@@ -120,102 +120,104 @@ class Vault:
         return is_same
 
     def is_intact(self, blob: bytes) -> bool:
-        """Whether a blob is here, can be read and is what was put."""
+        """Whether a blob is stored and its bytes have the right hash."""
         if blob in self._pending or blob in self._intact:
             return True
-        place = self._place(blob)
-        if place is None or self.trouble_at(blob, place):
+        location = self._location(blob)
+        if location is None or self.problem_at(blob, location):
             return False
         self._remember(blob)
         return True
 
-    def reaches(self, place: Place) -> bool:
-        """Whether a pack is long enough to hold what should be at a place."""
-        return place.start + place.stored <= self._size(place.pack)
+    def is_within_pack(self, location: BlobLocation) -> bool:
+        """Whether a pack is long enough to contain a location."""
+        return location.start + location.stored <= self._size(location.pack)
 
-    def trouble_at(self, blob: bytes, place: Place) -> str:
-        """What is wrong with a blob that should be at a place; empty if nothing is."""
-        if place.is_lost:
+    def problem_at(self, blob: bytes, location: BlobLocation) -> str:
+        """Return what is wrong with a blob at a location; empty if nothing is."""
+        if location.is_lost:
             return f"{blob.hex()} is lost"
-        if not self.reaches(place):
-            return f"{blob.hex()} lies behind its end"
+        if not self.is_within_pack(location):
+            return f"{blob.hex()} is after its end"
         try:
-            self.at(blob, place)
-            return "" if self.states(blob, place) else f"{blob.hex()} is not what it says it is"
+            self.read_at(blob, location)
+            return "" if self.has_matching_header(blob, location) else f"{blob.hex()} has the wrong checksum"
         except DamagedArchive as error:
             return error.reason
 
     def get(self, blob: bytes) -> bytes:
-        """Bytes by their hash. That they still are what was put is checked each time."""
-        place = self._place(blob)
-        if place is None:
+        """Return bytes by their hash, which is verified each time."""
+        location = self._location(blob)
+        if location is None:
             raise DamagedArchive(str(self._folder), f"{blob.hex()} is in no pack")
-        return self.at(blob, place)
+        return self.read_at(blob, location)
 
-    def at(self, blob: bytes, place: Place) -> bytes:
-        """Bytes that lie at a place, if they are the ones that are sought."""
-        data = self._unpacked(blob, place)
+    def read_at(self, blob: bytes, location: BlobLocation) -> bytes:
+        """Return the bytes at a location, if they have the right hash."""
+        data = self._unpacked(blob, location)
         if hashlib.sha256(data).digest() != blob:
-            raise DamagedArchive(self.pack_path(place.pack), f"{blob.hex()} has other bytes")
+            raise DamagedArchive(self.pack_path(location.pack), f"{blob.hex()} has the wrong bytes")
         return data
 
-    def _unpacked(self, blob: bytes, place: Place) -> bytes:
-        stored = self._read(place)
+    def _unpacked(self, blob: bytes, location: BlobLocation) -> bytes:
+        stored = self._read(location)
         try:
-            return self._packing.unpacked(stored, place.size)
+            return self._packing.decompress(stored, location.size)
         except ValueError as error:
-            raise DamagedArchive(self.pack_path(place.pack), f"{blob.hex()} is damaged ({error})") from error
+            raise DamagedArchive(
+                self.pack_path(location.pack), f"{blob.hex()} is damaged ({error})"
+            ) from error
 
     def _remember(self, blob: bytes) -> None:
-        """Do not look at a blob again that was found intact: what is imported repeats itself."""
-        if len(self._intact) >= _MOST_REMEMBERED:
+        """Remember that a blob is intact: imports store the same blobs again and again."""
+        if len(self._intact) >= _MAX_INTACT_BLOBS:
             self._intact.clear()
         self._intact.add(blob)
 
-    def states(self, blob: bytes, place: Place) -> bool:
-        """Whether a pack itself says what lies at a place, as it does for who has nothing but the packs."""
-        header = place._replace(start=place.start - _HEADER.size, stored=_HEADER.size)
-        return self._read(header) == _HEADER.pack(_MAGIC, blob, place.size, place.stored)
+    def has_matching_header(self, blob: bytes, location: BlobLocation) -> bool:
+        """Whether the header in the pack is right, so that the blob can be read from the packs alone."""
+        header = location._replace(start=location.start - _HEADER.size, stored=_HEADER.size)
+        return self._read(header) == _HEADER.pack(_MAGIC, blob, location.size, location.stored)
 
     def has(self, blob: bytes) -> bool:
-        """Whether these bytes are kept; whether they are intact is not looked at."""
-        return self._place(blob) is not None
+        """Whether a blob is stored, intact or not."""
+        return self._location(blob) is not None
 
     def size_of(self, blob: bytes) -> int | None:
-        """How many bytes a blob has, also one that is lost; None if it was never here."""
+        """Return the size of a blob, even a lost one; None if it was never stored."""
         if blob in self._pending:
             return self._pending[blob].size
-        place = self._catalog.place(blob)
-        return None if place is None else place.size
+        location = self._catalog.location(blob)
+        return None if location is None else location.size
 
     def settle(self) -> None:
-        """Make lasting what was put since the last time, bytes first, then where they are."""
+        """Make everything durable that was stored since the last call: bytes first, then locations."""
         if self._pending and self._out is not None:
             try:
                 os.fsync(self._out)
             except OSError as error:
                 raise CannotWrite(self.pack_path(self._pack), _reason(error)) from error
-            self._catalog.add_places(self._pending.items())
+            self._catalog.add_locations(self._pending.items())
             self._pending.clear()
 
     def close(self) -> None:
-        """Let go of the files; what is not settled is taken over by the next writer."""
+        """Close the files; what is not settled is adopted by the next writer."""
         for handle in [*self._reading.values(), *([] if self._out is None else [self._out])]:
             os.close(handle)
         self._reading.clear()
         self._out = None
 
     def pack_path(self, pack: int) -> str:
-        """The file that a pack is."""
+        """Return the path of a pack."""
         return str(self._folder / f"{pack:06}.pack")
 
     def packs(self) -> list[int]:
-        """The numbers of all packs."""
+        """Return the numbers of all packs."""
         names = os.listdir(self._folder) if self._folder.is_dir() else []
         return sorted(int(name[:6]) for name in names if name.endswith(".pack") and name[:6].isdigit())
 
-    def blobs(self, pack: int, start: int = 0) -> Iterator[tuple[bytes, Place]]:
-        """The whole blobs that a pack states from a place on, as far as they can be followed."""
+    def blobs(self, pack: int, start: int = 0) -> Iterator[tuple[bytes, BlobLocation]]:
+        """Yield the complete blobs of a pack from a position on, by their headers."""
         path = self.pack_path(pack)
         end = os.path.getsize(path)
         with open(path, "rb") as file:
@@ -225,11 +227,11 @@ class Vault:
                 start += _HEADER.size
                 if magic != _MAGIC or start + stored > end:
                     return
-                yield blob, Place(pack, start, stored, size)
+                yield blob, BlobLocation(pack, start, stored, size)
                 start += stored
 
     def drop_pack(self, pack: int) -> None:
-        """Remove a pack whose blobs nobody needs."""
+        """Delete a pack whose blobs are not needed."""
         handle = self._reading.pop(pack, None)
         if handle is not None:
             os.close(handle)
@@ -239,28 +241,28 @@ class Vault:
         os.unlink(self.pack_path(pack))
 
     def begin_pack(self) -> None:
-        """Let what is put from now on lie in a pack of its own."""
+        """Begin a new pack for everything that is stored from now on."""
         self.settle()
         if self._out is not None:
             os.close(self._out)
         self._open_pack(max([self._pack, *self.packs()]) + 1)
 
-    def move(self, blob: bytes, place: Place) -> None:
-        """Put a blob that lies elsewhere behind the last one, checked."""
-        self._append(blob, self._packing.packed(self.at(blob, place)), place.size)
+    def move(self, blob: bytes, location: BlobLocation) -> None:
+        """Verify a blob, and append it to the current pack."""
+        self._append(blob, self._packing.compress(self.read_at(blob, location)), location.size)
 
-    def has_only(self, pack: int, places: Iterable[Place]) -> bool:
-        """Whether these blobs are all that is in a pack."""
-        return self._size(pack) == sum(_HEADER.size + place.stored for place in places)
+    def holds_only(self, pack: int, locations: Iterable[BlobLocation]) -> bool:
+        """Whether a pack contains nothing but these blobs."""
+        return self._size(pack) == sum(_HEADER.size + location.stored for location in locations)
 
-    def _place(self, blob: bytes) -> Place | None:
-        """Where a blob lies; None also if its pack was lost or cut there, so that it can be put again."""
+    def _location(self, blob: bytes) -> BlobLocation | None:
+        """Return where a blob is; None also if its pack is lost or truncated, so that it is stored again."""
         if blob in self._pending:
             return self._pending[blob]
-        place = self._catalog.place(blob)
-        if place is None or place.is_lost:
+        location = self._catalog.location(blob)
+        if location is None or location.is_lost:
             return None
-        return place if self.reaches(place) else None
+        return location if self.is_within_pack(location) else None
 
     def _size(self, pack: int) -> int:
         if pack == self._pack:
@@ -273,63 +275,63 @@ class Vault:
         return self._sizes[pack]
 
     def _write(self, blob: bytes, data: bytes) -> None:
-        self._append(blob, self._packing.packed(data), len(data))
+        self._append(blob, self._packing.compress(data), len(data))
 
     def _append(self, blob: bytes, stored: bytes, size: int) -> None:
-        self._opened()
+        self._open_last_pack()
         if self._end > _PACK_BYTES:
             self.begin_pack()
-        whole = _HEADER.pack(_MAGIC, blob, size, len(stored)) + stored
+        record = _HEADER.pack(_MAGIC, blob, size, len(stored)) + stored
         written = 0
         try:
-            while written < len(whole):  # a full disk says so on the next try
-                written += os.write(self._opened(), whole[written:])
+            while written < len(record):  # a full disk fails on the next try
+                written += os.write(self._open_last_pack(), record[written:])
         except OSError as error:
-            with suppress(OSError):  # else the next writer cuts it off
-                os.ftruncate(self._opened(), self._end)
+            with suppress(OSError):  # otherwise the next writer cuts it off
+                os.ftruncate(self._open_last_pack(), self._end)
             raise CannotWrite(self.pack_path(self._pack), _reason(error)) from error
-        self._pending[blob] = Place(self._pack, self._end + _HEADER.size, len(stored), size)
-        self._end += len(whole)
+        self._pending[blob] = BlobLocation(self._pack, self._end + _HEADER.size, len(stored), size)
+        self._end += len(record)
 
-    def _opened(self) -> int:
+    def _open_last_pack(self) -> int:
         if self._out is None:
-            self._take_over()
+            self._resume()
         return self._out or 0
 
-    def _take_over(self) -> None:
-        """Go on in the last pack, behind everything in it that is whole."""
+    def _resume(self) -> None:
+        """Continue in the last pack, after its last complete blob."""
         packs = self.packs()
         if not packs:
             self._open_pack(1)
             return
-        # All before the last were settled when the next was begun.
+        # All packs before the last were settled when the next one was begun.
         last, end = packs[-1], self._catalog.ends().get(packs[-1], 0)
         if os.path.getsize(self.pack_path(last)) < end:
-            # Something cut it: what is written now must not lie where its lost end was.
+            # The pack was truncated: nothing may be written where its lost end was.
             self._open_pack(last + 1)
             return
         self._adopt(last, end)
         self._open_pack(last)
 
     def _adopt(self, pack: int, end: int) -> None:
-        found: list[tuple[bytes, Place]] = []
-        for blob, place in self.blobs(pack, end):
+        adopted: list[tuple[bytes, BlobLocation]] = []
+        for blob, location in self.blobs(pack, end):
             try:
-                self.at(blob, place)
+                self.read_at(blob, location)
             except DamagedArchive:
                 break
-            found.append((blob, place))
-            end = place.start + place.stored
-        self._catalog.add_places([pair for pair in found if self._catalog.place(pair[0]) is None])
+            adopted.append((blob, location))
+            end = location.start + location.stored
+        self._catalog.add_locations([pair for pair in adopted if self._catalog.location(pair[0]) is None])
         os.truncate(self.pack_path(pack), end)
 
     def _open_pack(self, pack: int) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _PLAIN
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _BINARY_FLAGS
         try:
             private_folder(str(self._folder))
             self._out = os.open(self.pack_path(pack), flags, 0o600)
             if not os.fstat(self._out).st_size:
-                keep_private(self._out)
+                make_private(self._out)
         except OSError as error:
             raise CannotWrite(self.pack_path(pack), _reason(error)) from error
         self._sizes.clear()
@@ -338,29 +340,29 @@ class Vault:
         if not self._end:
             sync_folder(str(self._folder))
 
-    def _read(self, place: Place) -> bytes:
-        handle = self._reading.get(place.pack)
+    def _read(self, location: BlobLocation) -> bytes:
+        handle = self._reading.get(location.pack)
         if handle is None:
-            if len(self._reading) >= _MOST_OPEN:
+            if len(self._reading) >= _MAX_OPEN_PACKS:
                 os.close(self._reading.pop(next(iter(self._reading))))
             try:
-                handle = os.open(self.pack_path(place.pack), os.O_RDONLY | _PLAIN)
+                handle = os.open(self.pack_path(location.pack), os.O_RDONLY | _BINARY_FLAGS)
             except OSError as error:
                 raise DamagedArchive(
-                    self.pack_path(place.pack), f"it cannot be read ({error.strerror})"
+                    self.pack_path(location.pack), f"it cannot be read ({error.strerror})"
                 ) from error
-            self._reading[place.pack] = handle
+            self._reading[location.pack] = handle
         try:
-            return _bytes_at(handle, place)
+            return _bytes_at(handle, location)
         except (OSError, ValueError, OverflowError) as error:
-            raise DamagedArchive(self.pack_path(place.pack), f"it cannot be read ({error})") from error
+            raise DamagedArchive(self.pack_path(location.pack), f"it cannot be read ({error})") from error
 
 
-def _bytes_at(handle: int, place: Place) -> bytes:
+def _bytes_at(handle: int, location: BlobLocation) -> bytes:
     if hasattr(os, "pread"):
-        return os.pread(handle, place.stored, place.start)
-    os.lseek(handle, place.start, os.SEEK_SET)  # Windows
-    return os.read(handle, place.stored)
+        return os.pread(handle, location.stored, location.start)
+    os.lseek(handle, location.start, os.SEEK_SET)  # Windows
+    return os.read(handle, location.stored)
 
 
 def _reason(error: OSError) -> str:

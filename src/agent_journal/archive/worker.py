@@ -1,7 +1,8 @@
-"""A second process that reads new files while the first one writes: it keeps, decodes and makes rows.
+"""A second process that reads new files while the main process writes: it decodes them and makes rows.
 
-It is asked on its standard input, answers on its standard output, and ends when the first one does. It knows
-nothing of the archive: bytes for the vault come back compressed, and are written by the one that may write.
+It gets requests on its standard input, answers on its standard output, and ends when the main process does.
+It has no access to the archive: bytes for the vault are sent back compressed, and the main process writes
+them.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ import msgspec
 
 from agent_journal import plugins
 from agent_journal.archive import encoded
-from agent_journal.archive.bodies import Block, Blocks
-from agent_journal.archive.candidates import Found
-from agent_journal.archive.packing import Packing
-from agent_journal.archive.reading import Read, Reading
+from agent_journal.archive.bodies import Block
+from agent_journal.archive.candidates import ImportCandidate
+from agent_journal.archive.packing import Compressor
+from agent_journal.archive.reading import ReadResult, SourceReading
 from agent_journal.archive.rows import Row
 from agent_journal.crash_reports import CrashReports
 from agent_journal.inputs import compressed
@@ -33,44 +34,41 @@ from agent_journal.model import Conversation, Memory
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.model import Item
-
-# Files of so many bytes are read ahead of what is written, so that neither process waits for the other.
-_AHEAD_BYTES = 24 << 20
-# A pipe holds 64 KB: then the other process would wait until this one, busy with rows, comes to take them.
+# This many bytes are read ahead of what is written, so that neither process waits for the other.
+_READ_AHEAD_BYTES = 24 << 20
+# The default pipe of 64 KB would block the worker until the main process, busy with rows, reads from it.
 _PIPE_BYTES = 1 << 20
-# A larger one is read by the first process, which need not hold all of it.
-LARGEST = 32 << 20
-_ANSWERS_TO = 1  # standard output
+# The main process reads larger files, because it need not hold them in memory.
+MAX_WORKER_FILE_BYTES = 32 << 20
+_ANSWER_FD = 1  # standard output
 
 
-class Prepared(msgspec.Struct, array_like=True):
-    """A source that was read, with all that came of it: rows have their bodies in the blocks behind them."""
+class PreparedSource(msgspec.Struct, array_like=True):
+    """A source that was read, with its items; the bodies of the rows are in the blocks after them."""
 
-    read: Read
+    read: ReadResult
     items: list[tuple[Conversation | Memory, list[Row], list[Block]]]
     blobs: list[tuple[bytes, bytes, int]]
 
 
 class _Request(msgspec.Struct, array_like=True):
     now: str
-    found: Found
+    found: ImportCandidate
     largest_media: int | None = 0
     reports: str = ""
-    """The folder of crash reports."""
+    """The folder for crash reports."""
     max_inflated_mb: int | None = None
 
 
 _REQUEST = encoded.Decoder[_Request](_Request)
-_ANSWER = encoded.Decoder[Prepared | None](Prepared | None)
-_packed = Blocks().packed
-_packing = Packing()
+_ANSWER = encoded.Decoder[PreparedSource | None](PreparedSource | None)
+_compressor = Compressor()
 
 
-class _Held:
-    """A vault that only remembers: what is put is sent to the one who writes, unless that was done before.
+class _CollectingVault:
+    """A vault that collects blobs to send to the main process, unless they were sent before.
 
-    A history may be read again for each of the files that belong to it.
+    A unit may be read again for each of its files.
     """
 
     def __init__(self, sent: set[bytes]) -> None:
@@ -83,53 +81,54 @@ class _Held:
         if blob not in self._data:
             self._data[blob] = data
             if blob not in self._sent:
-                self.blobs.append((blob, _packing.packed(data), len(data)))
+                self.blobs.append((blob, _compressor.compress(data), len(data)))
         return blob
 
     def get(self, blob: bytes) -> bytes:
         return self._data[blob]
 
 
-def prepared(
-    found: Iterable[Found], now: str, largest_media: int | None = 0, reports: str = ""
-) -> Iterator[tuple[Found, Prepared | None]]:
-    """New sources, read by a second process, in their order; None for one that it cannot tell of."""
+def prepare(
+    candidates: Iterable[ImportCandidate], now: str, largest_media: int | None = 0, reports: str = ""
+) -> Iterator[tuple[ImportCandidate, PreparedSource | None]]:
+    """Yield new sources read by a second process, in order; None for one that it could not read."""
     command = [sys.executable, "-P", "-m", __name__]
     with subprocess.Popen(  # noqa: S603
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         try:
             requests = (
-                (each, _Request(now, each, largest_media, reports, compressed.allowed_mb())) for each in found
+                (candidate, _Request(now, candidate, largest_media, reports, compressed.allowed_mb()))
+                for candidate in candidates
             )
-            yield from _conversed(process, requests)
+            yield from _exchange(process, requests)
         finally:
             process.kill()
-            _end(process.stdin)
+            _close_quietly(process.stdin)
 
 
-def _conversed(
-    process: subprocess.Popen[bytes], requests: Iterable[tuple[Found, _Request]]
-) -> Iterator[tuple[Found, Prepared | None]]:
-    _widen(process.stdout)
-    answers: Queue[bytes | None] = Queue()  # as many as were asked for at most
+def _exchange(
+    process: subprocess.Popen[bytes], requests: Iterable[tuple[ImportCandidate, _Request]]
+) -> Iterator[tuple[ImportCandidate, PreparedSource | None]]:
+    _enlarge_pipe(process.stdout)
+    answers: Queue[bytes | None] = Queue()  # at most one per request
     Thread(target=_drain, args=(process.stdout, answers), daemon=True).start()
-    ahead: deque[Found] = deque()
+    unanswered: deque[ImportCandidate] = deque()
     size = 0
     for each, request in requests:
         _send(process.stdin, encoded.encode(request))
-        ahead.append(each)
+        unanswered.append(each)
         size += each.size
-        while size > _AHEAD_BYTES:
-            size -= ahead[0].size
-            yield ahead.popleft(), _next(answers)
-    _end(process.stdin)
-    for each in ahead:
-        yield each, _next(answers)
+        while size > _READ_AHEAD_BYTES:
+            size -= unanswered[0].size
+            yield unanswered.popleft(), _next_answer(answers)
+    _close_quietly(process.stdin)
+    for each in unanswered:
+        yield each, _next_answer(answers)
 
 
-def _widen(stream: IO[bytes] | None) -> None:
-    """Let a pipe hold more, where that can be set and nobody has too many of such already."""
+def _enlarge_pipe(stream: IO[bytes] | None) -> None:
+    """Enlarge a pipe's buffer, if the system can and the user's limit allows it."""
     if sys.platform == "linux" and stream is not None:
         import fcntl  # noqa: PLC0415 (not on Windows)
 
@@ -137,24 +136,24 @@ def _widen(stream: IO[bytes] | None) -> None:
             fcntl.fcntl(stream, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
-def _next(answers: Queue[bytes | None]) -> Prepared | None:
-    """An answer; none if the other process has died, perhaps over a file that is too much."""
+def _next_answer(answers: Queue[bytes | None]) -> PreparedSource | None:
+    """Return the next answer; None if the worker has died, perhaps of a file that is too large."""
     answer = answers.get()
     if answer is None:
-        answers.put(None)  # for those behind it
+        answers.put(None)  # for the following requests
         return None
     return _ANSWER.decode(answer)
 
 
 def _drain(stream: IO[bytes] | None, answers: Queue[bytes | None]) -> None:
-    """Take answers as they come, so that the other process is not held up by a full pipe."""
-    while (answer := _received(stream)) is not None:
+    """Read answers as they come, so that a full pipe does not block the worker."""
+    while (answer := _receive(stream)) is not None:
         answers.put(answer)
     answers.put(None)
 
 
-def _end(stream: IO[bytes] | None) -> None:
-    """Ask nothing more; what could not be sent to a process that has died is not sent now either."""
+def _close_quietly(stream: IO[bytes] | None) -> None:
+    """Close the stream; ignore what a dead process can no longer receive."""
     if stream is not None:
         with suppress(BrokenPipeError):
             stream.close()
@@ -167,10 +166,10 @@ def _send(stream: IO[bytes] | None, data: bytes) -> None:
         stream.write(len(data).to_bytes(8, "big") + data)
         stream.flush()
     except BrokenPipeError:
-        return  # the answer that does not come tells it
+        return  # the missing answer reports it
 
 
-def _received(stream: IO[bytes] | None) -> bytes | None:
+def _receive(stream: IO[bytes] | None) -> bytes | None:
     header = b"" if stream is None else stream.read(8)
     if stream is None or len(header) < 8:  # noqa: PLR2004 (the length of a length)
         return None
@@ -180,37 +179,31 @@ def _received(stream: IO[bytes] | None) -> bytes | None:
 
 
 def _answer(request: _Request, sent: set[bytes]) -> bytes:
-    """The answer to a request; `sent` are the blobs that earlier ones had, and this one has."""
-    held: Any = _Held(sent)
+    """Answer a request; `sent` are the blobs sent so far, including those of this answer."""
+    vault: Any = _CollectingVault(sent)
     compressed.allow(request.max_inflated_mb)
     reports = CrashReports(request.reports) if request.reports else None
-    reading = Reading(held, request.now, largest_media=request.largest_media, reports=reports)
+    reading = SourceReading(
+        vault, request.now, largest_media=request.largest_media, pack_from=0, reports=reports
+    )
     try:
-        items = [_small(item, rows) for item, rows in reading.items(request.found)]
-        reading.read.problems = dict(plugins.problems)
-        answer = encoded.encode(Prepared(reading.read, items, held.blobs))
-    except Exception:  # noqa: BLE001 (a name that is no text, too little memory: the first process reads it)
+        items: list[Any] = [*reading.items(request.found)]
+        reading.result.problems = dict(plugins.problems)
+        answer = encoded.encode(PreparedSource(reading.result, items, vault.blobs))
+    except Exception:  # noqa: BLE001 (invalid name, too little memory: the main process reads it)
         return encoded.encode(None)
-    sent.update(blob for blob, _, _ in held.blobs)
+    sent.update(blob for blob, _, _ in vault.blobs)
     return answer
 
 
-def _small(item: Item, rows: list[Row]) -> tuple[Item, list[Row], list[Block]]:
-    """Entries are in the rows, and their bodies in blocks."""
-    if isinstance(item, Memory):
-        return item, [], []
-    blocks = list(_packed(row.stored for row in rows))
-    return msgspec.structs.replace(item, timeline=[]), [row._replace(body=b"") for row in rows], blocks
-
-
 def main() -> None:
-    """Answer until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides when it is over
-    gc.disable()  # what is decoded has no cycles
+    """Answer requests until the main process closes the stream."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
+    gc.disable()  # decoded values have no cycles
     sent: set[bytes] = set()
-    # Python's own stream may be without a buffer, and then writes only a part if the process is stopped.
-    with open(_ANSWERS_TO, "wb", closefd=False) as answers:
-        while (request := _received(sys.stdin.buffer)) is not None:
+    # sys.stdout may be unbuffered, and then writes only a part if the process is stopped.
+    with open(_ANSWER_FD, "wb", closefd=False) as answers:
+        while (request := _receive(sys.stdin.buffer)) is not None:
             _send(answers, _answer(_REQUEST.decode(request), sent))
 
 

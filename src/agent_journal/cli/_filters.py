@@ -1,4 +1,4 @@
-"""Options by which conversations are chosen, as several verbs have them."""
+"""The filter options that several commands share."""
 
 from __future__ import annotations
 
@@ -11,116 +11,120 @@ import click
 from agent_journal.archive.store import Filter
 from agent_journal.decoding.text_encoding import encodable
 from agent_journal.model import timestamps
-from agent_journal.search.dates import seconds
+from agent_journal.search.dates import to_epoch_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import tzinfo
 
     from agent_journal.archive.store import Store
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 
-EMPTY = "the journal is empty; 'aj sync' fills it, 'aj import FILE' adds a file"
+EMPTY_JOURNAL = "The journal is empty. Run 'aj sync' to fill it, or 'aj import FILE' to add a file."
+NO_MATCH = "No conversation matches these filters."
 
 
 def date_in_seconds(_context: click.Context, _option: click.Parameter, value: str | None) -> int | None:
-    """The moment that is meant, in seconds since 1970."""
-    if value is None:
-        return None
-    return _seconds(value)
+    """The time that a date option states, in seconds since 1970."""
+    return None if value is None else _parse_seconds(value)
 
 
-def _seconds(value: str, option: str | None = None, zone: tzinfo | None = None) -> int:
-    found = seconds(value, time.time(), zone)
-    if found is None:
-        said = f"{value!r} is no date; write it as 2026-11-16, 2026-11-16T09:30:00Z or 7d (days ago)"
-        raise click.BadParameter(said, param_hint=option)
-    return found
+def _parse_seconds(value: str, option: str | None = None, zone: tzinfo | None = None) -> int:
+    parsed = to_epoch_seconds(value, time.time(), zone)
+    if parsed is None:
+        message = f"{value!r} is not a date; write it as 2026-11-16, 2026-11-16T09:30:00Z or 7d (days ago)"
+        raise click.BadParameter(message, param_hint=option)
+    return parsed
 
 
-def _moment(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    found = date_in_seconds(context, option, value)
-    return None if found is None else timestamps.from_seconds(found)
+def _timestamp(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    parsed = date_in_seconds(context, option, value)
+    return None if parsed is None else timestamps.from_seconds(parsed)
 
 
-def moment_in(zone: tzinfo | None, value: str, option: str) -> str:
-    """The moment that is meant by the clock of a zone; None is the machine's."""
-    return timestamps.from_seconds(_seconds(value, option, zone))
+def timestamp_in(zone: tzinfo | None, value: str, option: str) -> str:
+    """The time that an option states in a time zone; None is the machine's."""
+    return timestamps.from_seconds(_parse_seconds(value, option, zone))
 
 
-def place(text: str) -> str:
-    """What a project is asked for by: a part of its path, or a folder as the shell would take it."""
+def project_text(text: str) -> str:
+    """What `--project` matches: part of a path; a folder as one types it in a shell becomes absolute."""
     if text.partition("/")[0] in {".", "..", "~"}:
         return os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111 (a name that is typed)
     return text
 
 
-def _folder(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    return None if value is None else place(value)
+def _project(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    return None if value is None else project_text(value)
 
 
-PROJECT = "Only projects whose folder has this in its path; '.' is this folder."
-_OF_CONVERSATIONS = (
+PROJECT_HELP = "Only projects with this in the path of their folder; '.' is the current folder."
+_CONVERSATION_OPTIONS = (
     click.option(
         "--source",
         metavar="NAME",
-        help="Only this source ('aj formats' lists them), or those with this in their names.",
+        help="Only sources with this name, or with this in their name ('aj formats' lists them).",
     ),
-    click.option("--project", metavar="TEXT", callback=_folder, help=PROJECT),
-    click.option("--model", metavar="TEXT", help="Only where a model with this in its name took part."),
-    click.option("--title", metavar="TEXT", help="Only those with this in the title."),
+    click.option("--project", metavar="TEXT", callback=_project, help=PROJECT_HELP),
+    click.option(
+        "--model", metavar="TEXT", help="Only conversations with a model that has this in its name."
+    ),
+    click.option("--title", metavar="TEXT", help="Only conversations with this in their title."),
+)
+_DATE_OPTIONS = (
+    click.option(
+        "--since",
+        metavar="DATE",
+        callback=_timestamp,
+        help="Only conversations updated at or after this time.",
+    ),
+    click.option(
+        "--until", metavar="DATE", callback=_timestamp, help="Only conversations started before this time."
+    ),
 )
 
 
-def of_conversations(command: Command) -> Command:
-    """Give a verb the options that say which conversations are meant, whenever they were."""
-    for option in reversed(_OF_CONVERSATIONS):
-        command = option(command)
-    return command
+def conversation_filters(command: Command) -> Command:
+    """Give a command the options that choose conversations by anything but time."""
+    return _with_options(command, _CONVERSATION_OPTIONS)
 
 
 def filters(command: Command) -> Command:
-    """Give a verb the options."""
-    for option in reversed(
-        (
-            *_OF_CONVERSATIONS,
-            click.option(
-                "--since", metavar="DATE", callback=_moment, help="Only those that went on after it."
-            ),
-            click.option(
-                "--until", metavar="DATE", callback=_moment, help="Only those that began before it."
-            ),
-        )
-    ):
+    """Give a command all options that choose conversations."""
+    return _with_options(command, (*_CONVERSATION_OPTIONS, *_DATE_OPTIONS))
+
+
+def _with_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 
 
-def is_narrowed(asked: Mapping[str, Any]) -> bool:
-    """Whether somebody wants to see only some."""
-    return any(value is not None for value in asked.values())
+def is_filtered(values: Mapping[str, Any]) -> bool:
+    """Whether any filter option was given."""
+    return any(value is not None for value in values.values())
 
 
-def why_none(store: Store, asked: Mapping[str, Any]) -> str:
-    """Why there is nothing like what is asked for, where more than that can be told; else nothing."""
+def explain_no_match(store: Store, values: Mapping[str, Any]) -> str:
+    """Why no conversation matches the filters, if more can be said than that; else an empty text."""
     if not store.counts().conversations:
-        return EMPTY
-    from agent_journal.search.query import meant  # noqa: PLC0415 (if nothing was found)
+        return EMPTY_JOURNAL
+    from agent_journal.search.query import match_values  # noqa: PLC0415 (only if nothing matches)
 
     for kind in ("source", "project"):
-        name = asked.get(kind)
-        if name and not meant(kind, [name], store.values(kind)):
-            return not_called(kind, name)
+        name = values.get(kind)
+        if name and not match_values(kind, [name], store.values(kind)):
+            return unknown_name(kind, name)
     return ""
 
 
-def not_called(kind: str, name: str) -> str:
-    """What is said of a name that nothing in the journal has."""
-    return f"no {kind} in the journal is called {name!r}, nor has it in its name"
+def unknown_name(kind: str, name: str) -> str:
+    """The message for a source or project name that does not occur in the journal."""
+    return f"No {kind} in the journal has {name!r} in its name."
 
 
-def wanted(asked: dict[str, Any], **more: Any) -> Filter:
-    """The filter that the options mean. What was typed may be bytes that are no text, which nothing has."""
-    texts = {name: encodable(value) for name, value in asked.items() if isinstance(value, str)}
-    return Filter(**{**asked, **texts}, **more)
+def conversation_filter(values: dict[str, Any], **more: Any) -> Filter:
+    """The filter that the options describe; bytes on the command line that are not text match nothing."""
+    texts = {name: encodable(value) for name, value in values.items() if isinstance(value, str)}
+    return Filter(**{**values, **texts}, **more)

@@ -1,4 +1,4 @@
-"""How an import is told while it runs and when it is over."""
+"""Reports what an import does: its progress, its results and its problems."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal.archive.store import Status
+from agent_journal.cli._journal import MAX_PRINTED_PROBLEMS
 from agent_journal.cli._run import FAILED, INTERRUPTED, PARTLY
 from agent_journal.terminal import progress, say, show, show_json
-from agent_journal.text.humanize import count, size
+from agent_journal.text.humanize import count, missing_files, size
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -20,18 +21,17 @@ if TYPE_CHECKING:
     from agent_journal.journal import Summary
     from agent_journal.notes import Note, Notes
 
-_MOST_NAMED = 20
-# Below so many bytes a rate tells nothing.
-_RATE_FROM = 10_000_000
+# A rate is meaningless for fewer bytes.
+_MIN_BYTES_FOR_RATE = 10_000_000
 
 
 class Report:
-    """Counts what an import does, and names what it could not do."""
+    """Counts what an import does, and prints what it could not do."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
-        self._began = time.monotonic()
-        self._troubles: list[Result] = []
+        self._started_at = time.monotonic()
+        self._problems: list[Result] = []
         self._pending: list[Result] = []
         self._forgotten: list[Result] = []
         self.files = self.conversations = self.messages = self.size = 0
@@ -52,17 +52,18 @@ class Report:
     ) -> None:
         self._progress.__exit__(kind, error, trace)
         if kind is KeyboardInterrupt:
-            say(f"aj: interrupted; {self.files:,} files are imported and kept, 'aj sync' goes on from there")
+            files = count(self.files, "file was", "files were")
+            say(f"aj: Interrupted; {files} imported. 'aj sync' continues from there.")
             raise click.exceptions.Exit(INTERRUPTED) from error
 
-    def begun(self, files: int, bytes_: int) -> None:
-        """So much is to be read."""
+    def expect(self, files: int, bytes_: int) -> None:
+        """State how much there is to read."""
         self._expected = (files, bytes_)
 
-    def done(self, result: Result) -> None:
-        """A file is imported, or is not."""
+    def add(self, result: Result) -> None:
+        """Count the result of a file."""
         if result.status == Status.UNCHANGED:
-            show_json(result)  # nobody else asks for these
+            show_json(result)  # only `--json` asks for these
             return
         self.files += result.status != Status.FORGOTTEN
         self.conversations += result.conversations
@@ -75,7 +76,7 @@ class Report:
         elif result.status == Status.FORGOTTEN:
             self._forgotten.append(result)
         elif result.status != Status.IMPORTED:
-            self._troubles.append(result)
+            self._problems.append(result)
         if self._as_json:
             show_json(result)
         files, bytes_ = self._expected or (None, 0)
@@ -83,25 +84,19 @@ class Report:
         self._progress.update(self.files, files, f"{self.conversations:,} conversations, {read}")
 
     def finish(self, summary: Summary | None, note: Notes | None = None) -> int:
-        """Tell the whole; the exit code."""
-        seconds = time.monotonic() - self._began
+        """Print the totals and the problems; returns the exit code."""
+        seconds = time.monotonic() - self._started_at
         if self._as_json:
             show_json(self._total(summary, seconds))
         else:
-            self._tell(summary, seconds)
-        for results in (self._troubles, self._pending, self._forgotten):
-            _name(results)
-        self._tell_notes(note.kept if note else [])
-        if not self._troubles and not (note and note.damaged):
+            self._show_total(summary, seconds)
+        for results in (self._problems, self._pending, self._forgotten):
+            _print_results(results)
+        _print_notes(note.kept if note else [])
+        if not self._problems and not (note and note.damaged):
             return 0
-        nothing = summary is None and not self.conversations and not self.new_memories
-        return FAILED if nothing else PARTLY
-
-    def _tell_notes(self, notes: list[Note]) -> None:
-        for each in notes[:_MOST_NAMED]:
-            say(f"note: {each}")
-        if len(notes) > _MOST_NAMED:
-            say(f"note: … and {len(notes) - _MOST_NAMED:,} more of this kind")
+        nothing_imported = summary is None and not self.conversations and not self.new_memories
+        return FAILED if nothing_imported else PARTLY
 
     def _total(self, summary: Summary | None, seconds: float) -> dict[str, object]:
         return {
@@ -113,33 +108,41 @@ class Report:
             "messages": self.messages,
             "new_messages": self.new_messages,
             "new_memories": self.new_memories,
-            "unreadable": len(self._troubles),
+            "unreadable": len(self._problems),
             "pending": len(self._pending),
             "bytes": self.size,
             "seconds": round(seconds, 3),
         }
 
-    def _tell(self, summary: Summary | None, seconds: float) -> None:
-        rate = f", {self.size / 1e6 / seconds:,.0f} MB/s" if self.size > _RATE_FROM else ""
+    def _show_total(self, summary: Summary | None, seconds: float) -> None:
+        rate = f", {self.size / 1e6 / seconds:,.0f} MB/s" if self.size > _MIN_BYTES_FOR_RATE else ""
         memories = f", {count(self.new_memories, 'new memory', 'new memories')}" if self.new_memories else ""
-        read = self.files - sum(result.status == Status.UNREADABLE for result in self._troubles)
+        read = self.files - sum(result.status == Status.UNREADABLE for result in self._problems)
         show(
             f"{count(read, 'file')} read, {count(self.conversations, 'conversation')}, "
             f"{count(self.new_messages, 'new entry', 'new entries')}{memories} "
             f"({seconds:.1f} s{rate})"
         )
         if summary is not None:
-            gone = f", {summary.missing:,} gone from disk and kept here" if summary.missing else ""
-            show(f"{count(summary.unchanged, 'file')} unchanged{gone}")
+            missing = f", {missing_files(summary.missing)}" if summary.missing else ""
+            show(f"{count(summary.unchanged, 'file')} unchanged{missing}")
             if not (self.files or summary.unchanged or summary.missing):
-                where = "'aj config show' tells where it was looked for"
-                say(f"aj: no history was found; {where}, 'aj import PATH' reads an export from anywhere")
+                say(
+                    "aj: No conversations found on this machine. 'aj config show' lists where aj looks for "
+                    "them; 'aj import PATH' imports an export from anywhere."
+                )
 
 
-def _name(results: list[Result]) -> None:
-    """The first of several files, each with what is to be said of it."""
-    for result in results[:_MOST_NAMED]:
-        why = result.notes[0] if result.notes else result.status
-        say(f"{result.status}: {why}")
-    if len(results) > _MOST_NAMED:
-        say(f"… and {len(results) - _MOST_NAMED:,} more; 'aj status --problems' lists them")
+def _print_notes(notes: list[Note]) -> None:
+    for each in notes[:MAX_PRINTED_PROBLEMS]:
+        say(f"note: {each}")
+    if len(notes) > MAX_PRINTED_PROBLEMS:
+        say(f"note: … and {len(notes) - MAX_PRINTED_PROBLEMS:,} more")
+
+
+def _print_results(results: list[Result]) -> None:
+    """Print the first of several results, each with its first note."""
+    for result in results[:MAX_PRINTED_PROBLEMS]:
+        say(f"{result.status}: {result.notes[0] if result.notes else result.status}")
+    if len(results) > MAX_PRINTED_PROBLEMS:
+        say(f"… and {len(results) - MAX_PRINTED_PROBLEMS:,} more; 'aj status --problems' lists them")

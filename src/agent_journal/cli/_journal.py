@@ -1,4 +1,4 @@
-"""What the verbs that need a journal have in common."""
+"""What the commands that need a journal share."""
 
 from __future__ import annotations
 
@@ -13,38 +13,55 @@ from agent_journal.text.humanize import count
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.config import Config
+    from agent_journal.journal.facade import Erased
+
+
+# Of many problems, so many are printed.
+MAX_PRINTED_PROBLEMS = 20
 
 
 def settings() -> Config:
-    """The configuration of the journal that is meant; `--home` has become `AJ_HOME` by now."""
-    settled = config.load(config.home_of(os.environ), os.environ)
-    compressed.allow(settled.storage.max_inflated_mb or None)
-    return settled
+    """The configuration of the journal; `--home` has set `AJ_HOME` by now."""
+    config_ = config.load(config.home_of(os.environ), os.environ)
+    compressed.allow(config_.storage.max_inflated_mb or None)
+    return config_
 
 
-def reading() -> Archive:
-    """The archive, to be read."""
-    return archive.open_to_read(config.home_of(os.environ), bringing_up)
+def open_archive() -> Archive:
+    """The archive, opened for reading."""
+    return archive.open_to_read(config.home_of(os.environ), report_upgrade)
 
 
-def embed_later(settled: Config) -> None:
-    """Let much that was imported be prepared for search by meaning, beside what the person does next."""
-    from agent_journal.journal import embed_in_background  # noqa: PLC0415 (who imports has it)
+def embed_later(config_: Config) -> None:
+    """After a large import, compute embeddings in a background process."""
+    from agent_journal.journal import embed_in_background  # noqa: PLC0415 (already imported by an import)
 
-    if embed_in_background(settled):
-        say("aj: search by meaning is being prepared in the background; 'aj status' tells how far it is")
-
-
-def bringing_up() -> None:
-    """Tell that a journal of an older version is brought up."""
-    say("aj: an older version wrote the journal; it is brought up to this one, once, which may take a while")
+    if embed_in_background(config_):
+        say("aj: Computing embeddings for semantic search in the background; 'aj status' shows the progress.")
 
 
-def waiting(who: str) -> None:
-    """Tell that somebody else is writing."""
-    say(f"aj: another aj is writing to the journal{who}; waiting for it")
+def report_upgrade() -> None:
+    """Report that a journal of an older version is being upgraded."""
+    say("aj: Upgrading the journal, which an older version wrote. This happens once and may take a while.")
 
 
-def conversations_told(number: int, aside: int) -> str:
-    """How many conversations there are, and how many of them lists leave out."""
-    return count(number, "conversation") + (f" ({aside:,} of subagents or twins of others)" if aside else "")
+def report_waiting(owner: str) -> None:
+    """Report that another process is writing, and that this one waits for it."""
+    say(f"aj: Another aj is writing to the journal{owner}; waiting for it to finish.")
+
+
+def report_finished_forget(erased: Erased) -> None:
+    """Report that an earlier `aj forget` that had been interrupted is finished."""
+    say("aj: Finished an earlier 'aj forget' that was interrupted.")
+    report_replaced(erased)
+
+
+def report_replaced(erased: Erased) -> None:
+    """Name the sources whose damaged bytes were replaced while something was erased."""
+    for message in erased.replaced:
+        say(f"aj: {message}")
+
+
+def conversation_count(number: int, hidden: int) -> str:
+    """The number of conversations, and how many of them lists do not show."""
+    return count(number, "conversation") + (f" ({hidden:,} subagents or duplicates)" if hidden else "")

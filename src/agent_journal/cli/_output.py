@@ -1,4 +1,4 @@
-"""Where the verbs that write files may put them."""
+"""Where commands may write files."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import click
 from agent_journal.errors import CannotWrite
 
 
-def place(_context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
-    """Where a person wants something written; None, or `-`, is standard output.
+def output_path(_context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
+    """The path given with `-o`; None, or `-`, is standard output.
 
-    The journal is not written over: it may be the only copy of what it holds.
+    A path in the journal is refused: the journal may be the only copy of what it contains.
     """
     if path is None or path == "-":
         return None
     if not path:
-        raise click.BadParameter("the path is empty; '-' is standard output")
+        raise click.BadParameter("the path is empty; '-' stands for standard output")
     from agent_journal.config import FILE_NAME, home_of  # noqa: PLC0415 (slow to import)
 
     home, real = (os.path.realpath(each) for each in (home_of(os.environ), path))
     if not real.startswith(home + os.sep):
         return path
-    from agent_journal.archive import DATABASE, LOCK, VAULT  # noqa: PLC0415 (nobody else needs it here)
+    from agent_journal.archive import DATABASE, LOCK, VAULT  # noqa: PLC0415 (slow to import)
 
     first = real.removeprefix(home + os.sep).partition(os.sep)[0]
     if first in {VAULT, LOCK, FILE_NAME} or first.startswith(DATABASE):
-        raise CannotWrite(path, "it is a part of the journal; name another place")
+        raise CannotWrite(path, "it is part of the journal; choose another path")
     return path

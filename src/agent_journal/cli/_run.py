@@ -1,4 +1,4 @@
-"""Runs a verb and turns whatever happens into one line and an exit code."""
+"""Runs a command and turns whatever happens into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -14,56 +14,65 @@ from agent_journal import plugins
 from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError, NoSuchConversation, NoSuchMessage, NoSuchName
 from agent_journal.inputs import compressed
-from agent_journal.terminal import outlast_reader, say, settle
+from agent_journal.terminal import finish, outlast_reader, say
+from agent_journal.terminal.command_name import with_command_name
 
 if TYPE_CHECKING:
     from types import FrameType
 
 FAILED, USAGE, PARTLY, NOT_FOUND, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
-_SOON = 0.02
-# Verbs that only show something: they end when nobody reads on. All others change something or give a
-# verdict, so they run to their end. `convert`, `cook` and `export` see to it themselves.
-_ENDING_WITH_READER = frozenset(
+_RAISE_AGAIN_AFTER_S = 0.02
+# Commands that only show something end when the reader of their output does. All others change something or
+# give a verdict, so they run to their end. `convert`, `cook` and `export` decide for themselves.
+_END_WITH_READER = frozenset(
     {"config", "convert", "cook", "export", "formats", "list", "overview", "search", "show", "usage", "watch"}
 )
 
-# Verbs that ask every reader, so that one that cannot be used is missed.
-_READING = frozenset({"convert", "cook", "import", "reindex", "sync", "validate"})
+# Commands that use every reader, so their result is partial if one of them cannot be used.
+_USE_ALL_READERS = frozenset({"convert", "cook", "import", "reindex", "sync", "validate"})
+
+
+class _Context(click.Context):
+    """Prints help texts with the command as the user called it."""
+
+    def get_help(self) -> str:
+        return with_command_name(super().get_help())
 
 
 def run(verb: str, arguments: list[str]) -> int:
-    """The exit code of a verb."""
-    signal.signal(signal.SIGTERM, _terminated)
-    sys.unraisablehook = _come_again
-    if verb not in _ENDING_WITH_READER:
+    """Run a command; returns the exit code."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.unraisablehook = _raise_again
+    if verb not in _END_WITH_READER:
         outlast_reader()
-    return settle(_name_problems(verb, _outcome(verb, arguments)))
+    return finish(_report_plugin_problems(verb, _invoke(verb, arguments)))
 
 
-def _name_problems(verb: str, code: int) -> int:
-    """Name the readers and writers that could not be used; who reads something has then read only a part."""
+def _report_plugin_problems(verb: str, code: int) -> int:
+    """Report readers and writers that cannot be used; returns the exit code."""
     for problem in plugins.problems.values():
         say(f"aj: {problem}")
-    return PARTLY if plugins.problems and verb in _READING and not code else code
+    return PARTLY if plugins.problems and verb in _USE_ALL_READERS and not code else code
 
 
 def module_of(verb: str) -> str:
-    """The name of a verb's module."""
-    return f"{verb}_" if verb == "import" else verb  # no module can be called by a keyword
+    """The name of a command's module."""
+    return f"{verb}_" if verb == "import" else verb  # a keyword cannot be the name of a module
 
 
-def _outcome(verb: str, arguments: list[str]) -> int:
+def _invoke(verb: str, arguments: list[str]) -> int:
     command: click.Command = importlib.import_module(f"agent_journal.cli.{module_of(verb)}").command
+    command.context_class = _Context
     try:
         with command.make_context(f"aj {verb}", arguments) as context:
             result = command.invoke(context)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.UsageError as error:
-        say(f"{error.ctx.command_path if error.ctx else f'aj {verb}'}: {_of_usage(error)}")
+        say(f"{error.ctx.command_path if error.ctx else f'aj {verb}'}: {_usage_message(error)}")
         return USAGE
     except (click.Abort, KeyboardInterrupt):
-        say("aj: interrupted")
+        say("aj: Interrupted.")
         return INTERRUPTED
     except NoSuchName as error:
         say(f"aj {verb}: {error}")
@@ -75,25 +84,25 @@ def _outcome(verb: str, arguments: list[str]) -> int:
         say(f"aj: {error}")
         return FAILED
     except BrokenPipeError:
-        return 0  # whoever read our output has seen enough
+        return 0  # the reader of our output has closed it
     except (MemoryError, OSError) as error:
-        say(f"aj: {_of_the_machine(error)}")
+        say(f"aj: {_system_message(error)}")
         return FAILED
-    except Exception as error:  # the last resort: a mistake of ours, told in one line
+    except Exception as error:  # the last resort: a bug, reported in one line
         if os.environ.get("AJ_DEBUG"):
             raise
         path = crash_reports().write(error, verb)
-        attached = f" and attach {path}" if path else "; AJ_DEBUG=1 shows more"
+        attachment = f" and attach {path}" if path else "; AJ_DEBUG=1 shows more"
         say(
-            f"aj: this should not have happened: {type(error).__name__}: {error} ({_place_of(error)}); "
-            f"please report it{attached}"
+            f"aj: Unexpected error, a bug in aj: {type(error).__name__}: {error} ({_location_of(error)}); "
+            f"please report it{attachment}"
         )
         return FAILED
     return result if isinstance(result, int) else 0
 
 
 def crash_reports() -> CrashReports:
-    """Where the tracebacks of unforeseen errors go."""
+    """Where the tracebacks of unexpected errors go."""
 
     def folder() -> str:
         from agent_journal.config import home_of  # noqa: PLC0415 (only if there is something to report)
@@ -103,71 +112,71 @@ def crash_reports() -> CrashReports:
     return CrashReports(folder)
 
 
-def allow_what_is_settled() -> None:
-    """Let verbs that need no journal keep to the limits that are settled; these are read when one is met."""
-    compressed.allow_if_asked(_settled_max_mb)
+def apply_configured_limits() -> None:
+    """Apply the configured size limits to a command that needs no journal; they are read when one is met."""
+    compressed.allow_if_asked(_configured_max_mb)
 
 
-def _settled_max_mb() -> int | None:
+def _configured_max_mb() -> int | None:
     from agent_journal.config import home_of, load  # noqa: PLC0415 (only if something is very large)
 
     try:
         return load(home_of(os.environ), os.environ).storage.max_inflated_mb or None
-    except AgentJournalError:  # it matters to whoever needs the journal
+    except AgentJournalError:  # only a command that needs the journal has to report it
         return None
 
 
-def _of_usage(error: click.UsageError) -> str:
-    """What was typed wrong, and what was to be typed."""
-    told = error.format_message()
+def _usage_message(error: click.UsageError) -> str:
+    """What was typed wrong, and what to type instead."""
+    message = error.format_message()
     if isinstance(error, click.NoSuchOption) and error.option_name == "--home":
-        return "--home DIR stands before the verb"
-    if error.ctx and isinstance(error.ctx.command, click.Group) and told == "Missing command.":
-        return f"say which: {', '.join(sorted(error.ctx.command.commands))}"
-    return told
+        return "Put --home DIR before the command."
+    if error.ctx and isinstance(error.ctx.command, click.Group) and message == "Missing command.":
+        return f"Missing command: one of {', '.join(sorted(error.ctx.command.commands))}"
+    return message
 
 
-def _of_the_machine(error: MemoryError | OSError) -> str:
-    """What the machine could not do."""
+def _system_message(error: MemoryError | OSError) -> str:
+    """What the operating system could not do."""
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this"
-    if error.filename is None and not _is_somewhere():
-        return "the current folder is no longer there; go to another one"
-    return f"{error.filename or 'cannot read or write'}: {(error.strerror or str(error)).lower()}"
+        return "Not enough memory."
+    if error.filename is None and not _current_folder_exists():
+        return "The current folder no longer exists; change to another one."
+    return f"{error.filename or 'Cannot read or write'}: {(error.strerror or str(error)).lower()}"
 
 
-def _is_somewhere() -> bool:
+def _current_folder_exists() -> bool:
     try:
         return bool(os.getcwd())  # noqa: PTH109 (only to know that there is one)
     except OSError:
         return False
 
 
-def _place_of(error: Exception) -> str:
+def _location_of(error: Exception) -> str:
     from traceback import extract_tb  # noqa: PLC0415 (slow to import, needed only here)
 
-    place = extract_tb(error.__traceback__)[-1]
-    return f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
+    frame = extract_tb(error.__traceback__)[-1]
+    return f"{os.path.basename(frame.filename)}:{frame.lineno}"  # noqa: PTH119
 
 
-def _terminated(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """End as by an exception, so that nothing half written is left behind."""
+def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """End through an exception, so that temporary files are removed."""
     raise SystemExit(TERMINATED)
 
 
-def _come_again(lost: sys.UnraisableHookArgs) -> None:
-    """Let an interruption come again that came where Python forgets exceptions.
+def _raise_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Raise an interruption again that arrived where Python discards exceptions.
 
-    A generator that nobody wants any more is closed when it is thrown away; a signal that arrives in that
-    moment is told on standard error, and that is all.
+    A generator that is no longer used is closed when it is garbage-collected. If a signal arrives at that
+    moment, Python only prints the exception and goes on.
     """
-    if not isinstance(lost.exc_value, SystemExit | KeyboardInterrupt) or not hasattr(signal, "setitimer"):
-        sys.__unraisablehook__(lost)
+    interruption = unraisable.exc_value
+    if not isinstance(interruption, SystemExit | KeyboardInterrupt) or not hasattr(signal, "setitimer"):
+        sys.__unraisablehook__(unraisable)
         return
-    interruption = lost.exc_value
 
-    def again(_signal: int, _frame: FrameType | None) -> NoReturn:
+    def raise_it(_signal: int, _frame: FrameType | None) -> NoReturn:
         raise interruption
 
-    signal.signal(signal.SIGALRM, again)
-    signal.setitimer(signal.ITIMER_REAL, _SOON)
+    signal.signal(signal.SIGALRM, raise_it)
+    signal.setitimer(signal.ITIMER_REAL, _RAISE_AGAIN_AFTER_S)

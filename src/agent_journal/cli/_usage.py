@@ -1,4 +1,4 @@
-"""How `aj usage` shows a report: numbers, a table, bars, and what must be said beside them."""
+"""Shows a usage report: a table, a chart, and notices about what the numbers mean."""
 
 from __future__ import annotations
 
@@ -15,125 +15,123 @@ from agent_journal.usage import PERIODS, Row
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.usage import Report, Sums
+    from agent_journal.usage import Report, TokenTotals
 
-LINES = {"day": 31, "conversation": 50}
-"""How many lines people are shown if nobody says, where there may be thousands."""
-_BARS = 31
-_NAMELESS = {"day": "no date", "week": "no date", "month": "no date", "model": "unknown", "project": "none"}
-_COLUMNS = (
-    ("messages", "answers"),
-    ("input", "input"),
-    ("output", "output"),
-    ("cache_read", "read"),
-    ("cache_write", "write"),
-    ("cache_write_1h", "1h"),
-    ("reasoning", "think"),
-    ("total", "total"),
-)
-# These are shown only where there is something in them.
-_SELDOM = {"cache_write_1h", "reasoning", "cache_read", "cache_write"}
-# These give way to titles.
-_LESS = {"messages", "reasoning", "cache_write_1h"}
-_NARROW = 110
+MAX_ROWS = {"day": 31, "conversation": 50}
+"""How many rows people are shown by default, where there may be thousands."""
+_MAX_BARS = 31
+_UNNAMED = {"day": "no date", "week": "no date", "month": "no date", "model": "unknown", "project": "none"}
+_HEADINGS = {
+    "messages": "requests",
+    "input": "input",
+    "output": "output",
+    "cache_read": "cache read",
+    "cache_write": "cache write",
+    "cache_write_1h": "1 h cache write",
+    "reasoning": "reasoning",
+    "total": "total",
+}
+# Shown to people only if the report has such tokens.
+_OPTIONAL_COLUMNS = {"cache_write_1h", "reasoning", "cache_read", "cache_write"}
+# Left out where titles need the room.
+_DISPENSABLE_COLUMNS = {"messages", "reasoning", "cache_write_1h"}
+_MIN_WIDTH_FOR_ALL_COLUMNS = 120
 _UNITS = ("", "k", "M", "G", "T")
-_KILO = 1000
+_UNIT_BASE = 1000
 
 
 def as_data(by: str, row: Row) -> dict[str, Any]:
-    """A line as data."""
-    told: dict[str, Any] = {by: row.name}
+    """A row as data."""
+    data: dict[str, Any] = {by: row.name}
     holder = row.holder
     if holder is not None:
-        told |= {"source": holder.source, "title": holder.title, "project": holder.project}
-    told |= numbers(row.sums)
-    told["models"] = sorted(model for model in row.models if model is not None)
+        data |= {"source": holder.source, "title": holder.title, "project": holder.project}
+    data |= sums_as_data(row.sums)
+    data["models"] = sorted(model for model in row.models if model is not None)
     if row.is_estimated:
-        told["estimated"] = True
-    return told
+        data["estimated"] = True
+    return data
 
 
-def numbers(sums: Sums) -> dict[str, Any]:
-    """Sums as data, dollars to the millionth."""
-    told = asdict(sums)
+def sums_as_data(sums: TokenTotals) -> dict[str, Any]:
+    """TokenTotals as data, dollars to the millionth."""
+    data = asdict(sums)
     for name in ("cost_usd", "cost_stated_usd"):
-        told[name] = round(told[name], 6)
-    return told
+        data[name] = round(data[name], 6)
+    return data
 
 
-def show(told: Report, rows: list[Row], *, with_chart: bool) -> None:
+def show(report: Report, rows: list[Row], *, with_chart: bool) -> None:
     """Print a report."""
     sink = out()
     if not rows:
         return
-    if with_chart and told.by in PERIODS and sink.width is not None:
-        _show_chart(told, rows)
+    if with_chart and report.by in PERIODS and sink.width is not None:
+        _show_chart(report, rows)
     is_short = sink.width is not None
-    shown = _columns(told, sink.width)
-    titles = dict(_COLUMNS)
+    names = _number_columns(report, sink.width)
     columns = [
-        Column(told.by, gives_way=True, is_whole=told.by != "conversation"),
-        *([Column("title", gives_way=True)] if told.by == "conversation" else []),
-        *(Column(titles[name], right=True) for name in shown),
-        Column("API cost", right=True, style="strong"),
+        Column(report.by, gives_way=True, is_whole=report.by != "conversation"),
+        *([Column("title", gives_way=True)] if report.by == "conversation" else []),
+        *(Column(_HEADINGS[name], right=True) for name in names),
+        Column("cost", right=True, style="strong"),
     ]
-    lines = [_line(told.by, row, shown, is_short=is_short) for row in rows]
+    cells = [_cells(report.by, row, names, is_short=is_short) for row in rows]
     if is_short:
-        lines += _totals(told, shown)
-    show_table(sink, columns, lines)
+        cells += _totals(report, names)
+    show_table(sink, columns, cells)
 
 
-def _columns(told: Report, room: int | None) -> list[str]:
-    """Which numbers are shown: all of them for programs, for people those that tell something."""
-    names = [name for name, _ in _COLUMNS]
-    if room is None:
-        return names
-    names = [name for name in names if name not in _SELDOM or getattr(told.total, name)]
-    has_titles = told.by == "conversation" and room < _NARROW
-    return [name for name in names if not (has_titles and name in _LESS)]
+def _number_columns(report: Report, width: int | None) -> list[str]:
+    """The columns that are shown: all of them to programs; to people, those that are not empty and fit."""
+    if width is None:
+        return [*_HEADINGS]
+    names = [name for name in _HEADINGS if name not in _OPTIONAL_COLUMNS or getattr(report.total, name)]
+    is_narrow = report.by == "conversation" and width < _MIN_WIDTH_FOR_ALL_COLUMNS
+    return [name for name in names if not (is_narrow and name in _DISPENSABLE_COLUMNS)]
 
 
-def _totals(told: Report, shown: list[str]) -> Iterator[list[str]]:
-    for name, sums in (("total", told.total), ("~total", told.estimated)):
-        if sums.messages or name == "total":
-            title = [""] if told.by == "conversation" else []
-            yield [name, *title, *(_short(getattr(sums, each)) for each in shown), _dollars(sums)]
+def _totals(report: Report, names: list[str]) -> Iterator[list[str]]:
+    for label, sums in (("total", report.total), ("~total", report.estimated)):
+        if sums.messages or label == "total":
+            title = [""] if report.by == "conversation" else []
+            yield [label, *title, *(_short(getattr(sums, name)) for name in names), _dollars(sums)]
 
 
-def _line(by: str, row: Row, shown: list[str], *, is_short: bool) -> list[str]:
-    written = _short if is_short else str
+def _cells(by: str, row: Row, names: list[str], *, is_short: bool) -> list[str]:
+    format_number = _short if is_short else str
     title = [] if row.holder is None else [row.holder.title or ""]
     return [
-        name_of(by, row),
+        row_name(by, row),
         *title,
-        *(written(getattr(row.sums, name)) for name in shown),
+        *(format_number(getattr(row.sums, name)) for name in names),
         _dollars(row.sums) if is_short else f"{row.sums.cost_usd:.6f}",
     ]
 
 
-def name_of(by: str, row: Row) -> str:
-    """What a line is called; a wave is before what is estimated."""
-    name = _NAMELESS.get(by, "unknown") if row.name is None else row.name
+def row_name(by: str, row: Row) -> str:
+    """The name of a row; that of an estimate starts with a tilde."""
+    name = _UNNAMED.get(by, "unknown") if row.name is None else row.name
     return f"~{name}" if row.is_estimated else name
 
 
 def _short(number: int) -> str:
-    """`1.2M`: three digits tell enough."""
+    """`1.2M`: a number of at most three digits."""
     amount = float(number)
     for unit in _UNITS:
-        if amount < _KILO - 0.5 or unit == _UNITS[-1]:
+        if amount < _UNIT_BASE - 0.5 or unit == _UNITS[-1]:
             break
-        amount /= _KILO
+        amount /= _UNIT_BASE
     return f"{amount:.0f}{unit}" if not unit or amount >= 99.95 else f"{amount:.1f}{unit}"  # noqa: PLR2004
 
 
-def _dollars(sums: Sums) -> str:
-    """What it cost; a plus tells that some of it has no price."""
+def _dollars(sums: TokenTotals) -> str:
+    """The cost; a plus means that some tokens have no known price."""
     return f"${sums.cost_usd:,.2f}{'+' if sums.unpriced else ''}"
 
 
-def _show_chart(told: Report, rows: list[Row]) -> None:
-    by_cost = not told.notices.unpriced
+def _show_chart(report: Report, rows: list[Row]) -> None:
+    by_cost = not report.notices.unpriced
     bars: dict[str, Bar] = {}
     for row in rows:
         if row.name is None or row.is_estimated:
@@ -144,54 +142,52 @@ def _show_chart(told: Report, rows: list[Row]) -> None:
         }
         bars[row.name] = Bar(row.name, _dollars(row.sums) if by_cost else _short(row.sums.total), parts)
     sink = out()
-    what = "API cost" if by_cost else "tokens"
-    last = list(bars.values())[-_BARS:]
-    sink.line(("dim", f"{what} per {told.by}{_of(len(last), len(bars), told.by)}"))
-    show_bars(sink, last)
+    what = "Cost" if by_cost else "Tokens"
+    shown = list(bars.values())[-_MAX_BARS:]
+    hidden = f", last {len(shown)} of {len(bars)} {report.by}s" if len(shown) < len(bars) else ""
+    sink.line(("dim", f"{what} per {report.by}{hidden}"))
+    show_bars(sink, shown)
     sink.line()
 
 
-def _of(shown: int, all_: int, by: str) -> str:
-    return f", the last {shown} of {all_} {by}s" if shown < all_ else ""
-
-
-def tell(told: Report, nothing: str = "") -> None:
-    """Say what the numbers leave out and what they mean; or `nothing`, if there are none."""
-    notices = told.notices
-    if nothing:
-        say(f"aj: {nothing}")
-    if told.total.cost_usd > told.total.cost_stated_usd:
-        said = "API cost is what the API would have cost, not what a subscription costs"
-        if told.total.cost_stated_usd:
-            said += f"; ${told.total.cost_stated_usd:,.2f} of it is stated by the sources"
-        say(f"aj: {said}")
+def report_notices(report: Report, why_empty: str = "") -> None:
+    """Print what the numbers mean and leave out; and why there are none, if there are none."""
+    notices = report.notices
+    if why_empty:
+        say(f"aj: {why_empty}")
+    if report.total.cost_usd > report.total.cost_stated_usd:
+        message = "Cost is what the API would have charged, not what a subscription costs"
+        if report.total.cost_stated_usd:
+            message += f"; the sources state ${report.total.cost_stated_usd:,.2f} of it"
+        say(f"aj: {message}.")
     if notices.unpriced:
         names = ", ".join(
             f"{model or 'unknown'} ({_short(tokens)})" for model, tokens in notices.unpriced.items()
         )
-        say(f"aj: no price is known of these tokens: {names}; [prices] in config.toml settles one")
-    for what, found in (
-        ("counts that cannot be true, which are not summed", notices.impossible),
-        ("a count that cannot be true, which is left out of the sums", notices.refused),
-        ("no counts", notices.without_counts),
-        ("counts that the source only estimates, which --estimate shows", notices.estimated),
+        say(f"aj: No price is known for some tokens: {names}. Set one under [prices] in config.toml.")
+    for what, numbers in (
+        ("impossible token counts, which are not included", notices.impossible),
+        ("an impossible token count, which is not included", notices.refused),
+        ("no token counts", notices.without_counts),
+        ("only token counts that the source estimates, which --estimate shows", notices.estimated),
     ):
-        if found:
-            say(f"aj: {count(sum(found.values()), 'answer')} with {what} ({_by_source(found)})")
+        if numbers:
+            requests = count(sum(numbers.values()), "request has", "requests have")
+            say(f"aj: {requests} {what} ({_by_source(numbers)}).")
     if notices.uncounted:
-        number = count(sum(notices.uncounted.values()), "conversation")
+        number = count(sum(notices.uncounted.values()), "conversation has", "conversations have")
         by_source = _by_source(notices.uncounted)
-        said = f"{number} without any counts, not in these numbers ({by_source})"
-        say(f"aj: {said}; --estimate gives an estimate")
+        say(f"aj: {number} no token counts at all ({by_source}); --estimate adds estimates.")
     if notices.undated:
-        say(f"aj: {count(notices.undated, 'answer')} without a time")
+        say(f"aj: {count(notices.undated, 'request has', 'requests have')} no time.")
     if notices.misdated:
-        say(f"aj: {count(notices.misdated, 'answer')} dated before 2020 or after tomorrow")
-    if told.estimated.messages:
-        say("aj: lines with ~ are estimates of what was said, the least that can have been used")
+        requests = count(notices.misdated, "request is", "requests are")
+        say(f"aj: {requests} dated before 2020 or after tomorrow.")
+    if report.estimated.messages:
+        say("aj: Rows with ~ are estimates based on the text; the actual usage is at least that.")
     for source, what in notices.undercounts.items():
-        say(f"aj: {source} is known to count too little: {what}")
+        say(f"aj: {source} is known to report too few tokens: {what}")
 
 
-def _by_source(found: dict[str, int]) -> str:
-    return ", ".join(f"{source} {number:,}" for source, number in sorted(found.items()))
+def _by_source(numbers: dict[str, int]) -> str:
+    return ", ".join(f"{source} {number:,}" for source, number in sorted(numbers.items()))

@@ -1,4 +1,4 @@
-"""A report as CSV. Nothing in it is taken for a formula."""
+"""A usage report as CSV, in which a spreadsheet takes nothing for a formula."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from agent_journal.terminal import out
 if TYPE_CHECKING:
     from agent_journal.usage import Report, Row
 
-_OF_CONVERSATIONS = ("source", "title", "project")
-_NUMBERS = (
+_CONVERSATION_COLUMNS = ("source", "title", "project")
+_NUMBER_COLUMNS = (
     "messages", "input", "output", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h",
     "reasoning", "total", "cost_usd", "cost_stated_usd", "unpriced",
 )  # fmt: skip
-# What makes a spreadsheet compute, also behind spaces, also as they are written in East Asia.
-_COMPUTES = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
+# What makes a spreadsheet take a text for a formula, even after spaces, also as full-width characters.
+_FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 
 
-def show_csv(told: Report, rows: list[Row]) -> None:
-    """Print a header and the lines."""
+def show_csv(report: Report, rows: list[Row]) -> None:
+    """Print a header and the rows."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    more = _OF_CONVERSATIONS if told.by == "conversation" else ()
-    table.writerow([told.by, *more, *_NUMBERS, "models", "estimated"])
+    extra_columns = _CONVERSATION_COLUMNS if report.by == "conversation" else ()
+    table.writerow([report.by, *extra_columns, *_NUMBER_COLUMNS, "models", "estimated"])
     for row in rows:
-        data = as_data(told.by, row)
-        texts = [neutral(data[name] or "") for name in (told.by, *more)]
-        models = neutral(" ".join(data["models"]))
-        table.writerow([*texts, *(data[name] for name in _NUMBERS), models, int(row.is_estimated)])
+        data = as_data(report.by, row)
+        texts = [neutralize_formula(data[name] or "") for name in (report.by, *extra_columns)]
+        models = neutralize_formula(" ".join(data["models"]))
+        table.writerow([*texts, *(data[name] for name in _NUMBER_COLUMNS), models, int(row.is_estimated)])
     out().write(text.getvalue())
 
 
-def neutral(text: str) -> str:
-    """A text that no spreadsheet computes: one that could be a formula has an apostrophe before it.
+def neutralize_formula(text: str) -> str:
+    """The text, with an apostrophe before it if a spreadsheet could take it for a formula.
 
-    So has one that begins with an apostrophe: whoever takes the first one away has what it was.
+    A text that starts with an apostrophe gets another one, so that removing the first always restores it.
     """
-    return f"'{text}" if text.lstrip(" ").startswith(_COMPUTES) else text
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_PREFIXES) else text

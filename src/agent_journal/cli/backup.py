@@ -1,4 +1,4 @@
-"""`aj backup`: a checked copy of the whole journal."""
+"""`aj backup`: a verified copy of the whole journal."""
 
 from __future__ import annotations
 
@@ -8,43 +8,46 @@ from pathlib import Path
 import click
 
 from agent_journal.archive.backup import backup
-from agent_journal.cli._journal import reading, settings
+from agent_journal.cli._journal import MAX_PRINTED_PROBLEMS, open_archive, settings
 from agent_journal.cli._run import PARTLY
 from agent_journal.config import FILE_NAME
 from agent_journal.errors import CannotWrite
 from agent_journal.terminal import say, show
 from agent_journal.text.humanize import count, size
 
-_MOST_NAMED = 20
-
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("path", metavar="PATH")
 def command(*, path: str) -> int:
-    """Copy rows and vault into a new or empty folder, also while a sync runs, and read and hash all of it.
+    """Copy the journal into a new or empty folder and verify the copy; a sync may run meanwhile.
 
-    What is damaged in the journal is named, the copy has all else, and the exit code is 3. 'aj --home PATH
-    list' reads it; 'aj --home PATH reindex' makes its index.
+    If part of the journal is damaged, the copy contains everything else, and the exit code is 3.
+
+    The copy is a journal without a search index: 'aj --home PATH list' reads it, and 'aj --home PATH reindex'
+    builds its index.
     """
     if not path:
-        raise click.UsageError("the path is empty; '.' is the current folder")
+        raise click.UsageError("The path is empty; '.' stands for the current folder.")
     config = settings()
     if config.home.resolve() in Path(path).resolve().parents:
-        reason = "it is in the journal's own folder, and a copy is lost with it; name another place"
+        reason = "it is in the journal's own folder, and would be lost with it; choose another folder"
         raise CannotWrite(path, reason)
-    with reading() as archive:
+    with open_archive() as archive:
         copied = backup(archive, Path(path))
     if (config.home / FILE_NAME).exists():
         copy = Path(path, FILE_NAME)
         shutil.copy(config.home / FILE_NAME, copy)
         copy.chmod(0o600)
-    for problem in copied.problems[:_MOST_NAMED]:
+    for problem in copied.problems[:MAX_PRINTED_PROBLEMS]:
         say(f"damaged: {problem.where}: {problem.problem}")
-    if len(copied.problems) > _MOST_NAMED:
-        say(f"… and {len(copied.problems) - _MOST_NAMED:,} more; 'aj check --deep' names them")
+    if len(copied.problems) > MAX_PRINTED_PROBLEMS:
+        say(f"… and {len(copied.problems) - MAX_PRINTED_PROBLEMS:,} more; 'aj check --deep' lists them")
     if not copied.problems:
-        show(f"{size(copied.size)} in {path}, checked")
+        show(f"{size(copied.size)} in {path}, verified")
         return 0
-    show(f"{size(copied.size)} in {path}, checked; {count(len(copied.problems), 'thing')} damaged")
-    say("aj: the copy lacks what is damaged; 'aj repair' heals the journal, an older backup may have it")
+    show(f"{size(copied.size)} in {path}, verified; {count(len(copied.problems), 'problem')} found")
+    say(
+        "aj: The backup does not contain what is damaged. 'aj repair' repairs the journal; "
+        "an older backup may have the missing parts."
+    )
     return PARTLY

@@ -1,4 +1,4 @@
-"""`aj config`: what is settled, by whom, and settling it."""
+"""`aj config`: show and change settings."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 @click.group(context_settings=_SETTINGS, no_args_is_help=False)
 def command() -> None:
-    """Show what is settled and where each value came from, or settle something.
+    """Show or change settings.
 
-    A flag goes before an environment variable, a variable before config.toml in the journal's home, and
-    that before the default.
+    A command-line option overrides an environment variable, which overrides config.toml in the journal's
+    folder, which overrides the default.
     """
 
 
 @command.command("show", context_settings=_SETTINGS)
 @click.argument("key", required=False)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per setting.")
 def show_values(key: str | None, *, as_json: bool) -> None:
-    """Show every key, or one, with its value and where that came from."""
+    """Show all settings, or one, and where each value comes from."""
     if key is not None and not config.is_key(key):
         raise click.UsageError(config.unknown_key(key))
-    settled = config.load(config.home_of(os.environ), os.environ)
-    for row in [_row(settled, key)] if key else rows(settled):
+    settings = config.load(config.home_of(os.environ), os.environ)
+    for row in [_row(settings, key)] if key else rows(settings):
         if as_json:
             show_json(row)
         else:
@@ -51,12 +51,12 @@ def show_values(key: str | None, *, as_json: bool) -> None:
 @click.argument("key")
 @click.argument("values", metavar="VALUE...", nargs=-1, required=True)
 def set_value(key: str, values: tuple[str, ...]) -> None:
-    """Settle a key in config.toml, and leave all else in it as it is.
+    """Set a key in config.toml; everything else in the file stays as it is.
 
-    Lists of paths and globs take several values; a source takes false to be left out.
+    Keys that take lists of paths or globs take several values. To skip a source, set it to false.
     """
     try:
-        value = config.written(key, values)
+        value = config.file_value(key, values)
     except BadConfig as error:
         raise click.UsageError(error.reason) from error
     _rewrite(key, partial(toml_text.changed, key=key, value=value))
@@ -65,14 +65,14 @@ def set_value(key: str, values: tuple[str, ...]) -> None:
 @command.command("unset", context_settings=_SETTINGS)
 @click.argument("key")
 def unset_value(key: str) -> None:
-    """Take a key out of config.toml, and leave all else in it as it is."""
+    """Remove a key from config.toml; everything else in the file stays as it is."""
     if not config.is_key(key):
         raise click.UsageError(config.unknown_key(key))
     _rewrite(key, partial(toml_text.without, key=key))
 
 
 def _rewrite(key: str, edit: Callable[[str], str | None]) -> None:
-    """Edit config.toml for a key, and tell what holds for it then."""
+    """Edit a key in config.toml, and show its value afterwards."""
     home = config.home_of(os.environ)
     path = home / config.FILE_NAME
     before = config.read_file(path) or ""
@@ -81,30 +81,31 @@ def _rewrite(key: str, edit: Callable[[str], str | None]) -> None:
     if text is None:
         table = key.rpartition(".")[0]
         raise BadConfig(
-            str(path), f"[{table}] is written so that only a person can edit it; see to {key} there"
+            str(path),
+            f"[{table}] is written in a form that aj cannot edit; change {key} in the file yourself",
         )
     if text or before:
         config.parse(text, str(path), os.environ)
         files.make_folder(str(home))
-        files.write_bytes(os.path.realpath(path), text.encode())  # a link to a folder of settings stays one
-    settled = config.load(home, os.environ)
-    _print(_row(settled, key), in_full=True)
-    if settled.origin(key).kind == "environment":
-        say(f"aj config: {settled.origin(key)} is set and goes before {path}")
+        files.write_bytes(os.path.realpath(path), text.encode())  # if it is a symbolic link, it stays one
+    settings = config.load(home, os.environ)
+    _print(_row(settings, key), in_full=True)
+    if settings.origin(key).kind == "environment":
+        say(f"aj config: The environment variable {settings.origin(key)} is set and overrides {path}.")
 
 
-def rows(settled: Config) -> Iterator[dict[str, Any]]:
+def rows(settings: Config) -> Iterator[dict[str, Any]]:
     """Every key as data."""
-    prices = (key for key in settled.origins if config.is_price(key))
+    prices = (key for key in settings.origins if config.is_price(key))
     for key in (*config.keys(), *config.source_keys(), *prices):
-        yield _row(settled, key)
+        yield _row(settings, key)
 
 
-def _row(settled: Config, key: str) -> dict[str, Any]:
-    origin = settled.origin(key)
+def _row(settings: Config, key: str) -> dict[str, Any]:
+    origin = settings.origin(key)
     return {
         "key": key,
-        "value": _value(settled, key),
+        "value": _value(settings, key),
         "from": origin.kind,
         "where": str(origin) if origin.name else None,
         "variables": list(config.variables(key)),
@@ -112,15 +113,15 @@ def _row(settled: Config, key: str) -> dict[str, Any]:
     }
 
 
-def _value(settled: Config, key: str) -> Any:
-    value = settled.value(key)
+def _value(settings: Config, key: str) -> Any:
+    value = settings.value(key)
     if config.is_price(key):
         price: dict[str, float | None] = msgspec.to_builtins(value) if value else {}
         return {name: dollars for name, dollars in price.items() if dollars is not None}
-    if value is None:  # a source: where it usually lies
+    if value is None:  # a source: its default locations
         from agent_journal.discovery import homes_of  # noqa: PLC0415 (only where needed)
 
-        return [home.text for home in homes_of(settled, config.source_info(key))]
+        return [home.text for home in homes_of(settings, config.source_info(key))]
     if value == () and config.is_source(key):
         return False
     return str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value

@@ -1,4 +1,4 @@
-"""`aj convert`: any source in, any format out, no archive involved."""
+"""`aj convert`: from any source to any format, without the archive."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ import click
 
 from agent_journal import writers
 from agent_journal.cli._notes import NotePrinter
-from agent_journal.cli._output import place
-from agent_journal.cli._run import FAILED, PARTLY, allow_what_is_settled, crash_reports
+from agent_journal.cli._options import (
+    ALL_NOTES_HELP,
+    FROM_HELP,
+    REDACT_HELP,
+    REDACT_PERSONAL_HELP,
+    WITHOUT_HELP,
+)
+from agent_journal.cli._output import output_path
+from agent_journal.cli._run import FAILED, PARTLY, apply_configured_limits, crash_reports
 from agent_journal.conversion import transforms
 from agent_journal.conversion.output import new_run, write_while_read
 from agent_journal.conversion.pipeline import read_all
 from agent_journal.errors import CannotWrite, NoSuchMessage
 from agent_journal.model import Conversation
 from agent_journal.notes import Notes
-from agent_journal.terminal import data_out, is_seen, outlast_reader, say
+from agent_journal.terminal import data_out, is_stdout_terminal, outlast_reader, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,11 +33,11 @@ if TYPE_CHECKING:
 
 
 def named_parts(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
-    """What `--without` names."""
+    """The parts that `--without` lists."""
     names = tuple(name for name in value.split(",") if name)
     for name in names:
         if name not in transforms.WHAT:
-            raise click.BadParameter(f"{name!r} is none of {', '.join(transforms.WHAT)}")
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(transforms.WHAT)}")
     return names
 
 
@@ -42,40 +49,40 @@ def named_parts(_context: click.Context, _option: click.Parameter, value: str) -
     "target",
     required=True,
     metavar="FORMAT",
-    help="What to write; 'aj formats' lists the formats.",
+    help="Format to write ('aj formats' lists them).",
 )
 @click.option(
     "-f",
     "--from",
     "from_format",
     metavar="SOURCE",
-    help="What the input is, if it cannot be told: NAME or NAME@VERSION.",
+    help=FROM_HELP,
 )
 @click.option(
     "-o",
     "--output",
     metavar="PATH",
-    callback=place,
-    help="File to write, or a folder if it ends with / or is one. Default: standard output.",
+    callback=output_path,
+    help="File to write, or a folder if PATH ends with / or is one. Default: standard output.",
 )
 @click.option(
     "--without",
     callback=named_parts,
     default="",
     metavar="WHAT",
-    help="Leave out: thinking, tools, or both with a comma.",
+    help=WITHOUT_HELP,
 )
 @click.option(
-    "--branch", default="all", show_default=True, metavar="WHICH", help="all, head, or the id of a message."
+    "--branch",
+    default="all",
+    show_default=True,
+    metavar="WHICH",
+    help="Branch to write: all, head, or the id of a message in it.",
 )
-@click.option("--redact", is_flag=True, help="Replace keys, tokens and passwords; each is noted.")
-@click.option(
-    "--redact-personal",
-    is_flag=True,
-    help="The same, and e-mail addresses, phone, card and account numbers.",
-)
-@click.option("--fail-on-notes", is_flag=True, help="Exit with 3 if anything at all was noted.")
-@click.option("--all-notes", is_flag=True, help="Print every note, not only the first few of each kind.")
+@click.option("--redact", is_flag=True, help=REDACT_HELP)
+@click.option("--redact-personal", is_flag=True, help=REDACT_PERSONAL_HELP)
+@click.option("--fail-on-notes", is_flag=True, help="Exit with 3 if there is any note.")
+@click.option("--all-notes", is_flag=True, help=ALL_NOTES_HELP)
 def command(
     *,
     inputs: tuple[str, ...],
@@ -89,7 +96,7 @@ def command(
     fail_on_notes: bool,
     all_notes: bool,
 ) -> int:
-    """Write conversations from files, folders, zips or standard input (-) in another format."""
+    """Convert conversations in files, folders, zips or standard input (-) to another format."""
     return convert(
         inputs,
         target,
@@ -117,30 +124,30 @@ def convert(
     fail_on_notes: bool = False,
     all_notes: bool = False,
 ) -> int:
-    """Convert and say what was odd; the exit code."""
+    """Convert and print notes; returns the exit code."""
     # Decoded JSON has no cycles: looking for them every 700 objects costs a quarter of the time, and
     # every 100,000 still a twentieth.
     gc.disable()
     if fail_on_notes:
-        outlast_reader()  # what writing notes is a part of the verdict
-    allow_what_is_settled()
+        outlast_reader()  # notes of the writer are part of the verdict
+    apply_configured_limits()
     printer = NotePrinter(everything=all_notes)
     notes = Notes(sink=printer, keep=10_000, reports=crash_reports())
     items = _changed(read_all([*inputs], notes, from_format), without, branch)
     if redact or redact_personal:
         items = (transforms.redacted(item, notes, personal=redact_personal) for item in items)
-    if output is None and writers.get(target).INFO.layout == "bundle" and is_seen():
-        raise CannotWrite("standard output", f"{target} is no text for a terminal; name a file with -o")
+    if output is None and writers.get(target).INFO.layout == "bundle" and is_stdout_terminal():
+        raise CannotWrite("standard output", f"{target} is not text for a terminal; use -o PATH")
     count = write_while_read(items, writers.get(target), output, new_run(notes), data_out())
     printer.finish(notes)
     if not count:
-        say("aj: nothing to convert: the input holds no conversation that could be read")
+        say("aj: Nothing to convert: no readable conversation in the input.")
         return FAILED
     return PARTLY if notes.damaged or (fail_on_notes and notes.counts) else 0
 
 
 def _changed(items: Iterable[Item], without: tuple[transforms.What, ...], branch: str) -> Iterator[Item]:
-    found = branch in {"all", "head"}
+    branch_exists = branch in {"all", "head"}
     for item in items:
         if not isinstance(item, Conversation):
             yield item
@@ -148,8 +155,8 @@ def _changed(items: Iterable[Item], without: tuple[transforms.What, ...], branch
         try:
             chosen = transforms.branch(item, branch)
         except NoSuchMessage:
-            continue  # a message is in one conversation; the others were not asked for
-        found = True
+            continue  # the message is in another conversation
+        branch_exists = True
         yield transforms.without(chosen, without)
-    if not found:
+    if not branch_exists:
         raise NoSuchMessage(branch)

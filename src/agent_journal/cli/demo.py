@@ -1,4 +1,4 @@
-"""`aj demo`: a small journal of our own making, to see it work."""
+"""`aj demo`: a small journal of sample data, to try the commands on."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from agent_journal.cli import show as showing
 from agent_journal.errors import CannotWrite
 from agent_journal.journal import demo
 from agent_journal.terminal import show
+from agent_journal.terminal.command_name import VARIABLE, command_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TOUR: tuple[tuple[click.Command, str, str], ...] = (
-    (listing.command, "list", "What is in a journal, newest first:"),
-    (searching.command, "search 'summer time'", "Where something was said, thought or done, in any tool:"),
-    (showing.command, "show 7d3c --no-pager", "One of them, by the beginning of its id:"),
+    (listing.command, "list", "List the conversations of a journal, newest first:"),
+    (searching.command, "search 'summer time'", "Search the conversations of all tools:"),
+    (showing.command, "show 7d3c --no-pager", "Show a conversation by the first characters of its id:"),
 )
 
 
@@ -32,47 +33,50 @@ _TOUR: tuple[tuple[click.Command, str, str], ...] = (
     "--keep",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Leave the journal in a new folder, to try more.",
+    help="Create the journal in DIR, a new folder, and leave it there.",
 )
 def command(*, keep: Path | None) -> None:
-    """Make a small journal of histories made up for that, and show three commands on it.
+    """Create a small journal of sample data, and show three commands on it.
 
-    Your own journal and your own histories are not looked at.
+    Your own journal and your tools' conversations are not read.
     """
+    aj = command_name()
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="aj-demo-") as folder:
-            _tour(Path(folder) / "journal", "aj")
-        show("The demo's journal is gone again. 'aj demo --keep DIR' leaves it, to try more.")
+            _tour(Path(folder) / "journal", aj)
+        show(
+            f"The sample journal is deleted again. '{aj} demo --keep DIR' leaves one to try more commands on."
+        )
     else:
         if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-            raise CannotWrite(str(keep), "it is there already; name a new folder")
-        _tour(keep.absolute(), f"aj --home {shlex.quote(str(keep))}")
-        show(f"The journal stays in {keep}; delete the folder when you have seen enough.")
-    for line in _further():
+            raise CannotWrite(str(keep), "it already exists; choose a new folder")
+        _tour(keep.absolute(), f"{aj} --home {shlex.quote(str(keep))}")
+        show(f"The sample journal is in {keep}. Delete the folder when you no longer need it.")
+    for line in _next_steps(aj):
         show(line)
 
 
-def _tour(home: Path, called: str) -> None:
+def _tour(home: Path, aj: str) -> None:
     demo.fill(home)
-    _be_at(home)
-    for number, (verb, arguments, what) in enumerate(_TOUR, 1):
-        show(("dim", f"{number}. {what}"))
-        show(("strong", f"$ {called} {arguments}"))
+    _switch_to(home)
+    for number, (verb, arguments, summary) in enumerate(_TOUR, 1):
+        show(("dim", f"{number}. {summary}"))
+        show(("strong", f"$ {aj} {arguments}"))
         name, *rest = shlex.split(arguments)
         with verb.make_context(f"aj {name}", rest) as context:
             verb.invoke(context)
         show("")
 
 
-def _be_at(home: Path) -> None:
-    """From here on the demo's journal is the one that is meant, without what a person settled for theirs."""
-    for name in [name for name in os.environ if name.startswith("AJ_")]:
+def _switch_to(home: Path) -> None:
+    """Use the sample journal from here on, and ignore settings in the environment."""
+    for name in [name for name in os.environ if name.startswith("AJ_") and name != VARIABLE]:
         del os.environ[name]
     os.environ["AJ_HOME"] = str(home)
 
 
-def _further() -> Iterator[str]:
-    yield "Now with your own:"
-    yield "  aj sync         archive every history on this machine; nothing is sent anywhere"
-    yield "  aj import PATH  archive an export, a folder or a zip"
-    yield "  aj doctor       what was found where, and which tools delete their histories"
+def _next_steps(aj: str) -> Iterator[str]:
+    yield "Next, with your own conversations:"
+    yield f"  {aj} sync         archive the conversations on this machine; nothing is sent anywhere"
+    yield f"  {aj} import PATH  archive an export, a folder or a zip"
+    yield f"  {aj} doctor       show which tools were found, and which of them delete conversations"

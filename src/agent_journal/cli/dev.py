@@ -1,4 +1,4 @@
-"""`aj dev`: what a developer of a new reader starts from."""
+"""`aj dev`: templates for the developer of a new reader."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 MODULES = Path("src/agent_journal/readers")
 CASES = Path("tests/readers")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_OF_A_CASE = {"expected.json", "ABOUT.md"}
+_CASE_FILES = {"expected.json", "ABOUT.md"}
 _TEMPLATES = Path(__file__).parent / "_templates"
-# What sources call the things that every one of them has; the first is the guess if none is there.
-_CALLED = {
+# The names that sources give to fields that all of them have; the first is used if the sample has none.
+_COMMON_KEYS = {
     "id": ("id", "uuid", "conversation_id", "session_id", "sessionId", "chat_id", "message_id"),
     "title": ("title", "name", "subject", "summary"),
     "role": ("role", "sender", "author", "from", "who", "type"),
@@ -39,15 +39,15 @@ _CALLED = {
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
 def command() -> None:
-    """Tools for adding a source; they work on the checkout in the current folder."""
+    """Tools for adding a source, for use in a checkout of Agent Journal."""
 
 
 @command.command("new-reader")
 @click.argument("name")
 @click.argument("sample", type=click.Path())
 def new_reader(name: str, sample: str) -> None:
-    """Write a reader module for SAMPLE (JSON or JSON Lines) and a first case folder with a copy of it."""
-    module, case = _places(name)
+    """Create a reader module for SAMPLE (JSON or JSON Lines), and a first test case with a copy of it."""
+    module, case = _target_paths(name)
     text = _module_text(name, _records_of(sample))
     try:
         module.write_text(text, encoding="utf-8")
@@ -61,16 +61,18 @@ def new_reader(name: str, sample: str) -> None:
     )
 
 
-def _places(name: str) -> tuple[Path, Path]:
-    """Where the module and the first case go; nothing may be there yet."""
+def _target_paths(name: str) -> tuple[Path, Path]:
+    """The paths of the module and of the first case, which must not exist yet."""
     if not _NAME.fullmatch(name):
-        raise click.BadParameter(f"{name!r} is no reader name: lower-case letters, digits and single hyphens")
+        raise click.BadParameter(
+            f"{name!r} is not a reader name; use lower-case letters, digits and single hyphens"
+        )
     if not MODULES.is_dir() or not CASES.is_dir():
-        raise CannotWrite(str(MODULES), "there is no checkout of Agent Journal in this folder; go to its top")
+        raise CannotWrite(str(MODULES), "the current folder is not the top of a checkout of Agent Journal")
     module = MODULES / f"{_module_name(name)}.py"
-    for taken in (module, module.with_suffix(""), CASES / name):
-        if taken.exists():
-            raise CannotWrite(str(taken), "it is there already, and nothing is overwritten")
+    for path in (module, module.with_suffix(""), CASES / name):
+        if path.exists():
+            raise CannotWrite(str(path), "it already exists")
     return module, CASES / name / "first"
 
 
@@ -80,49 +82,51 @@ def _module_name(name: str) -> str:
 
 
 def _records_of(sample: str) -> list[dict[str, Any]]:
-    """The records a sample begins with, which no reader may know yet."""
+    """The first records of a sample, which no reader may recognize yet."""
     if not Path(sample).is_file():
-        raise UnreadableSource(sample, "there is no such file; a reader is started from one sample file")
-    if Path(sample).name in _OF_A_CASE:
-        raise UnreadableSource(sample, "a case has a file of that name itself; give the sample another one")
+        raise UnreadableSource(sample, "it is not a file; SAMPLE must be one file")
+    if Path(sample).name in _CASE_FILES:
+        raise UnreadableSource(sample, "a case has a file of that name itself; rename the sample")
     peek = Peek(File(sample))
     if not peek.records:
-        raise UnreadableSource(sample, f"{peek.looks_like()}; only JSON and JSON Lines have a template")
+        raise UnreadableSource(
+            sample, f"{peek.looks_like()}; there are templates only for JSON and JSON Lines"
+        )
     for reader, _ in readers.claims(peek):
-        raise AgentJournalError(f"{sample} is read already, by the reader {reader.INFO.name!r}")
+        raise AgentJournalError(f"The reader {reader.INFO.name!r} already reads {sample}.")
     return list(peek.records)
 
 
 def _module_text(name: str, records: list[dict[str, Any]]) -> str:
-    """The module: one for records that hold lists of messages, another for records that are messages."""
+    """The module, from the template for records that have lists of messages, or that are messages."""
     messages_key = _key_of(records, _is_list_of_objects)
-    found = [message for record in records for message in record.get(messages_key or "", ())]
-    messages = [message for message in found if isinstance(message, dict)] or records
+    elements = [element for record in records for element in record.get(messages_key or "", ())]
+    messages = [element for element in elements if isinstance(element, dict)] or records
     values = {
         "name": name,
         "title": name.replace("-", " ").title(),
-        "keys": "".join(f"        {json.dumps(key)},\n" for key in _shared(records)),
+        "keys": "".join(f"        {json.dumps(key)},\n" for key in _shared_keys(records)),
         "messages": json.dumps(messages_key),
-        "id": _called("id", records),
-        "title_key": _called("title", records),
-        "message_id": _called("id", messages),
-        "role": _called("role", messages),
-        "text": _called("text", messages),
-        "time": _called("time", messages, _is_moment),
+        "id": _key_literal("id", records),
+        "title_key": _key_literal("title", records),
+        "message_id": _key_literal("id", messages),
+        "role": _key_literal("role", messages),
+        "text": _key_literal("text", messages),
+        "time": _key_literal("time", messages, _is_time),
     }
     return _template("conversations.py.txt" if messages_key else "messages.py.txt", values)
 
 
-def _called(what: str, records: list[dict[str, Any]], fits: Callable[[Any], bool] | None = None) -> str:
-    """What the sample calls a thing, as a literal."""
-    key = _key_of(records, fits or _is_text, _CALLED[what])
-    return json.dumps(key or _CALLED[what][0])
+def _key_literal(field: str, records: list[dict[str, Any]], fits: Callable[[Any], bool] | None = None) -> str:
+    """The sample's key for a common field, as a literal."""
+    key = _key_of(records, fits or _is_text, _COMMON_KEYS[field])
+    return json.dumps(key or _COMMON_KEYS[field][0])
 
 
 def _key_of(
     records: list[dict[str, Any]], fits: Callable[[Any], bool], names: Iterable[str] | None = None
 ) -> str | None:
-    """The first of the names (or of all keys) under which some record has a value that fits."""
+    """The first of the names (or of all keys) for which some record has a value that fits."""
     candidates = names if names is not None else [key for record in records for key in record]
     return next((name for name in candidates if any(fits(record.get(name)) for record in records)), None)
 
@@ -135,16 +139,16 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _is_moment(value: Any) -> bool:
-    """Whether it is a number that can be a time, or a text that the model takes as it is."""
+def _is_time(value: Any) -> bool:
+    """Whether a value is a number that can be a time, or a text that the model stores unchanged."""
     at = timestamps.moment(value)
     return at is not None and (at == value or not isinstance(value, str))
 
 
-def _shared(records: list[dict[str, Any]]) -> list[str]:
-    """The keys that all whole records have; the last one may be cut."""
-    whole = records[:-1] or records
-    return sorted(set(whole[0]).intersection(*whole[1:])) or sorted(whole[0])
+def _shared_keys(records: list[dict[str, Any]]) -> list[str]:
+    """The keys that all complete records have; the last record may be truncated."""
+    complete = records[:-1] or records
+    return sorted(set(complete[0]).intersection(*complete[1:])) or sorted(complete[0])
 
 
 def _template(name: str, values: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""`aj doctor`: whether the journal, and what it is made from, is in good order."""
+"""`aj doctor`: find problems with the journal and its sources."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from agent_journal import archive, config, discovery
 from agent_journal.cli._run import FAILED
 from agent_journal.journal import doctor
 from agent_journal.terminal import show, show_json
+from agent_journal.terminal.command_name import with_command_name
 from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
@@ -19,33 +20,33 @@ if TYPE_CHECKING:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--adopt", is_flag=True, help="First make the journal this machine's, if another one used it.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per finding, then the verdict.")
+@click.option("--adopt", is_flag=True, help="First assign a journal that another machine used to this one.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per finding, then the verdict.")
 def command(*, adopt: bool, as_json: bool) -> int:
-    """Tell what was found where, which tools delete their histories and when, and what is wrong.
+    """Show where each tool stores its conversations, when it deletes them, and any problems.
 
-    Nothing is changed, but for an 'aj forget' that failed halfway, which is finished. Exit code 1 if there is
-    something to act on; what to do is said with it.
+    Nothing is changed, except that an interrupted 'aj forget' is finished. Exit code 1 if there are problems;
+    each is shown with its solution.
     """
     if adopt:
-        archive.open_to_read(config.home_of(os.environ)).close()  # there must be one
-        archive.open_to_write(config.home_of(os.environ), make=False, adopt=True).close()
-    wrong = 0
+        archive.open_to_read(config.home_of(os.environ)).close()  # raises if there is no journal
+        archive.open_to_write(config.home_of(os.environ), create=False, adopt=True).close()
+    problems = 0
     topic = ""
     for finding in doctor.findings(config.home_of(os.environ), os.environ, discovery.here(), time.time_ns()):
-        wrong += bool(finding.act)
+        problems += bool(finding.act)
         if as_json:
             show_json(_as_data(finding))
         else:
             _show(finding, "" if finding.topic == topic else finding.topic)
         topic = finding.topic
     if as_json:
-        show_json({"ok": not wrong, "problems": wrong})
-    elif wrong:
-        show(("bad", f"{count(wrong, 'thing')} to act on"))
+        show_json({"ok": not problems, "problems": problems})
+    elif problems:
+        show(("bad", f"{count(problems, 'problem')} found."))
     else:
-        show(("good", "everything is in order"))
-    return FAILED if wrong else 0
+        show(("good", "No problems found."))
+    return FAILED if problems else 0
 
 
 def _as_data(finding: Finding) -> dict[str, object]:
@@ -63,7 +64,7 @@ def _show(finding: Finding, heading: str) -> None:
         ("strong", f"{heading:12}"),
         ("bad" if finding.act else "good", "!" if finding.act else "·"),
         " ",
-        finding.says,
+        with_command_name(finding.says),
     )
     if finding.act:
-        show(" " * 14, ("bad", finding.act))
+        show(" " * 14, ("bad", with_command_name(finding.act)))

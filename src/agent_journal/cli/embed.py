@@ -1,4 +1,4 @@
-"""`aj embed`: prepare everything for search by meaning."""
+"""`aj embed`: compute embeddings for semantic search."""
 
 from __future__ import annotations
 
@@ -15,31 +15,36 @@ from agent_journal.terminal import progress, say, show, show_json
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--anew", is_flag=True, help="Forget the vectors that there are, and begin again.")
-@click.option("--seconds", type=click.FloatRange(min=0), metavar="N", help="Stop after about so long.")
-@click.option("--quiet", is_flag=True, help="Say nothing and give way to others, as in the background.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def command(*, anew: bool, seconds: float | None, quiet: bool, as_json: bool) -> None:
-    """Give vectors to what has none yet, newest first, so that it is found by meaning too.
+@click.option("--rebuild", is_flag=True, help="Discard all embeddings and compute them again.")
+@click.option("--anew", is_flag=True, hidden=True)  # the name of --rebuild until version 0.1
+@click.option("--seconds", type=click.FloatRange(min=0), metavar="N", help="Stop after about N seconds.")
+@click.option("--quiet", is_flag=True, help="Print nothing and run at low priority, as in the background.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(*, rebuild: bool, anew: bool, seconds: float | None, quiet: bool, as_json: bool) -> None:
+    """Compute embeddings of entries that have none yet, newest first, for semantic search.
 
-    A large sync lets this run in the background, and a search does it for what came last. It can be
-    interrupted at any time; what is done stays done.
+    After a large import this runs in the background, and a search does it for the newest entries. You can
+    interrupt it at any time; the next run continues.
     """
+    anew = anew or rebuild
     if quiet:
         with suppress(OSError, AttributeError):
             os.nice(10)
         with suppress(ArchiveInUse):
-            journal.embed(settings(), anew=anew, seconds=seconds)
+            journal.embed(settings(), from_scratch=anew, seconds=seconds)
         return
-    began = time.monotonic()
+    started_at = time.monotonic()
     with progress(unit="entries") as bar:
         state = journal.embed(
-            settings(), anew=anew, seconds=seconds, told=lambda done, of: bar.update(done, of, "")
+            settings(),
+            from_scratch=anew,
+            seconds=seconds,
+            on_progress=lambda done, of: bar.update(done, of, ""),
         )
-    took = time.monotonic() - began
+    seconds_taken = time.monotonic() - started_at
     if as_json:
-        show_json({**state._asdict(), "seconds": round(took, 3)})
+        show_json({**state._asdict(), "seconds": round(seconds_taken, 3)})
         return
     if state.problem:
         say(f"aj: {state.problem}")
-    show(f"{state.done:,} of {state.entries:,} entries can be found by meaning ({state.vectors:,} vectors)")
+    show(f"{state.done:,} of {state.entries:,} entries are in the semantic index ({state.vectors:,} vectors)")

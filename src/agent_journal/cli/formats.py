@@ -1,4 +1,4 @@
-"""`aj formats`: what can be read, with versions and evidence, and what can be written, with what is lost."""
+"""`aj formats`: the formats that can be read and written, and what each of them does not preserve."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per format.")
 def command(*, as_json: bool) -> None:
-    """List the readers and writers."""
+    """List the formats that can be read, with their versions, and those that can be written."""
     for row in rows():
         if as_json:
             show_json(row)
@@ -53,6 +53,6 @@ def _line(row: dict[str, Any]) -> str:
     if row["kind"] == "reader":
         first = f"read   {row['name']:20} {row['title']} ({', '.join(row['versions'])})"
     else:
-        loses = f"loses {', '.join(row['loses'])}" if row["loses"] else "loses nothing"
+        loses = f"not preserved: {'; '.join(row['loses'])}" if row["loses"] else "preserves everything"
         first = f"write  {row['name']:20} {row['title']}; {loses}"
-    return f"{first}\n{'':28}known from {row['evidence']}"
+    return f"{first}\n{'':28}based on {row['evidence']}"

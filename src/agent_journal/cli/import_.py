@@ -1,4 +1,4 @@
-"""`aj import`: exports, folders, zips and standard input into the journal."""
+"""`aj import`: import exports, folders, zips and standard input into the journal."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import os
 import click
 
 from agent_journal import journal
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.cli._importing import Report
-from agent_journal.cli._journal import embed_later, settings, waiting
+from agent_journal.cli._journal import embed_later, report_waiting, settings
+from agent_journal.cli._options import FROM_HELP
 from agent_journal.cli._run import crash_reports
 from agent_journal.conversion.pipeline import parse_format
 from agent_journal.discovery.excluded import Refused
@@ -20,8 +21,8 @@ from agent_journal.notes import Notes
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("-f", "--from", "from_format", metavar="SOURCE", help="What it is: NAME or NAME@VERSION.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per file, then the total.")
+@click.option("-f", "--from", "from_format", metavar="SOURCE", help=FROM_HELP)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file, then the total.")
 def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -> int:
     """Import files, folders, zips or standard input (-) into the journal."""
     gc.disable()  # what is decoded has no cycles, as in `aj convert`
@@ -31,31 +32,31 @@ def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -
     config = settings()
     refused = Refused(config, os.environ)
     for path in paths:
-        _insist_on_a_source(path, refused)
-    found = map(Found, map(_whole, paths))
+        _check_path(path, refused)
+    candidates = map(ImportCandidate, map(_absolute, paths))
     with Report(as_json=as_json) as report:
         journal.import_files(
             config,
-            found,
-            report.done,
+            candidates,
+            report.add,
             from_format=from_format,
             note=note,
             is_refused=refused.really,
-            waiting=waiting,
+            on_wait=report_waiting,
         )
     code = report.finish(None, note)
     embed_later(config)
     return code
 
 
-def _whole(path: str) -> str:
-    """A path from the root, as the ledger has it."""
+def _absolute(path: str) -> str:
+    """An absolute path, as the ledger stores it."""
     return path if path == "-" or is_address(path) else os.path.abspath(path)  # noqa: PTH100
 
 
-def _insist_on_a_source(path: str, refused: Refused) -> None:
-    """An empty path would be the current folder; SQLite's locks are lost if its file is opened once more."""
+def _check_path(path: str, refused: Refused) -> None:
+    """Refuse an empty path, and the journal itself: SQLite loses its locks if its file is opened again."""
     if not path:
-        raise click.UsageError("a path is empty; '.' is the current folder")
+        raise click.UsageError("A path is empty; '.' stands for the current folder.")
     if path != "-" and refused.own(path):
-        raise click.UsageError(f"{path} is the journal itself; 'aj list' shows what is in it")
+        raise click.UsageError(f"{path} is the journal itself; 'aj list' lists its conversations.")

@@ -1,4 +1,4 @@
-"""`aj` without a verb: what is archived, what is new on disk, and what to try next."""
+"""`aj` without a command: what is archived, what is new on disk, and what to try next."""
 
 from __future__ import annotations
 
@@ -10,136 +10,139 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import archive, discovery, readers
-from agent_journal.cli._journal import conversations_told, reading, settings
+from agent_journal.cli._journal import conversation_count, open_archive, settings
 from agent_journal.journal import inventory
 from agent_journal.terminal import out, show
+from agent_journal.terminal.command_name import command_name
 from agent_journal.terminal.local_times import short
 from agent_journal.terminal.measure import cut
 from agent_journal.terminal.table import Column, show_table
-from agent_journal.text.humanize import count, size
+from agent_journal.text.humanize import count, missing_files, size
 from agent_journal.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.store import Counts
-    from agent_journal.journal.inventory import Survey
+    from agent_journal.journal.inventory import Inventory
 
-# Letters of an id that mostly tell it from others, and columns in which a hint can be read.
-_ENOUGH = 8
-_LEAST = 20
-_ARCHIVED = (
+# A prefix of this length nearly always identifies a conversation.
+_ID_PREFIX_CHARS = 8
+_MIN_SUMMARY_COLUMNS = 20
+_ARCHIVED_COLUMNS = (
     Column("source"),
     Column("conversations", right=True),
     Column("messages", right=True),
     Column("newest"),
     Column("new on disk"),
 )
-_FOUND = (
+_ON_DISK_COLUMNS = (
     Column("source"),
     Column("files", right=True),
     Column("size", right=True),
-    Column("where", gives_way=True),
+    Column("location", gives_way=True),
 )
 
-_IMPORT = ("aj import PATH", "archive an export, a folder or a zip")
+_IMPORT = ("import PATH", "archive an export, a folder or a zip")
+_HELP = ("--help", "list all commands")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Tell what is archived, what is new on disk, and what to try next."""
+    """Show what is archived, what is new on disk, and what to try next."""
     config = settings()
     here = discovery.here()
     if not archive.exists(config.home):
-        _without_journal(inventory.taken(config, os.environ, here, None))
+        _show_without_journal(inventory.take_inventory(config, os.environ, here, None))
         return
-    with reading() as kept:
-        counts = kept.store.counts()
-        newest = next(kept.store.conversations(archive.store.Filter(), limit=1), None)
-        shown = _shown(newest.id, kept) if newest else ""
-        seen = inventory.taken(config, os.environ, here, kept)
-    _with_journal(counts, seen)
-    _try(
-        ("aj sync", f"archive {count(seen.new_files, 'file')} ({size(seen.new_bytes)})")
-        if seen.new_files
+    with open_archive() as opened:
+        counts = opened.store.counts()
+        newest = next(opened.store.conversations(archive.store.Filter(), limit=1), None)
+        newest_id = _typed_id(newest.id, opened) if newest else ""
+        on_disk = inventory.take_inventory(config, os.environ, here, opened)
+    _show_journal(counts, on_disk)
+    new = f"archive {count(on_disk.new_files, 'file')} ({size(on_disk.new_bytes)})"
+    _show_next_steps(
+        ("sync", new) if on_disk.new_files else None,
+        ("search WORDS", "search all conversations") if counts.messages else None,
+        _IMPORT if not (counts.messages or on_disk.new_files) else None,
+        (f"show {shlex.quote(newest_id)}", newest.title or "show the newest conversation")
+        if newest
         else None,
-        ("aj search WORDS", "find what was said, thought or done") if counts.messages else None,
-        _IMPORT if not (counts.messages or seen.new_files) else None,
-        (f"aj show {shlex.quote(shown)}", newest.title or "the newest conversation") if newest else None,
-        ("aj watch", "keep archiving while agents write") if not seen.new_files else None,
-        ("aj --help", "everything else"),
+        ("watch", "keep archiving while agents write") if not on_disk.new_files else None,
+        _HELP,
     )
 
 
-def _without_journal(seen: Survey) -> None:
-    found = [each for each in seen.by_source.values() if each.files]
-    if found:
-        files, bytes_ = sum(each.files for each in found), sum(each.bytes for each in found)
-        told = f"{count(files, 'history', 'histories')} ({size(bytes_)})"
-        show(f"There is no journal yet. Found on this machine: {told}")
+def _show_without_journal(on_disk: Inventory) -> None:
+    sources = [each for each in on_disk.by_source.values() if each.files]
+    if sources:
+        files, bytes_ = sum(each.files for each in sources), sum(each.bytes for each in sources)
+        show(f"There is no journal yet. Found on this machine: {count(files, 'file')} ({size(bytes_)}).")
         show("")
-        rows = ((each.title, f"{each.files:,}", size(each.bytes), ", ".join(each.homes)) for each in found)
-        show_table(out(), _FOUND, rows)
+        rows = ((each.title, f"{each.files:,}", size(each.bytes), ", ".join(each.homes)) for each in sources)
+        show_table(out(), _ON_DISK_COLUMNS, rows)
         show("")
     else:
-        show("There is no journal yet, and no history of a known tool was found on this machine.")
-    _try(
-        ("aj sync", "archive them all; nothing is sent anywhere, no source is changed") if found else None,
-        _IMPORT if not found else None,
-        ("aj demo", "see it work on a few histories made up for that"),
-        ("aj --help", "everything else"),
+        show("There is no journal yet, and no conversations of known tools were found on this machine.")
+    _show_next_steps(
+        ("sync", "archive all of them; nothing is sent anywhere, no source is changed") if sources else None,
+        _IMPORT if not sources else None,
+        ("demo", "try it out on sample data"),
+        _HELP,
     )
 
 
-def _with_journal(counts: Counts, seen: Survey) -> None:
+def _show_journal(counts: Counts, on_disk: Inventory) -> None:
     memories = f", {count(counts.memories, 'memory', 'memories')}" if counts.memories else ""
     show(
-        f"{conversations_told(counts.conversations, counts.aside)}, "
+        f"{conversation_count(counts.conversations, counts.hidden_from_lists)}, "
         f"{count(counts.messages, 'message')}{memories} from {count(counts.sources, 'file')}"
-        + (f"; gone from disk and kept here: {counts.missing:,}" if counts.missing else "")
+        + (f", {missing_files(counts.missing)}" if counts.missing else "")
     )
     show("")
     known = readers.discover()
     names = {
         **dict.fromkeys(counts.by_source),
-        **{name: None for name, each in seen.by_source.items() if each.new_files},
+        **{name: None for name, each in on_disk.by_source.items() if each.new_files},
     }
     rows = []
     for name in names:
-        told = counts.by_source.get(name, {})
-        each = seen.by_source.get(name)
+        archived = counts.by_source.get(name, {})
+        each = on_disk.by_source.get(name)
         title = each.title if each else known[name].INFO.title if name in known else name
         rows.append(
             (
                 title,
-                f"{told.get('conversations', 0):,}",
-                f"{told.get('messages', 0):,}",
-                short(told.get("updated_at")),
+                f"{archived.get('conversations', 0):,}",
+                f"{archived.get('messages', 0):,}",
+                short(archived.get("updated_at")),
                 f"{count(each.new_files, 'file')}, {size(each.new_bytes)}" if each and each.new_files else "",
             )
         )
     if rows:
-        show_table(out(), _ARCHIVED, rows)
+        show_table(out(), _ARCHIVED_COLUMNS, rows)
         show("")
 
 
-def _shown(id_: str, kept: Archive) -> str:
-    """An id as it is to be typed: on a terminal as much of it as does."""
-    begun = id_[:_ENOUGH]
-    return begun if out().width is not None and len(kept.store.find(begun)) == 1 else id_
+def _typed_id(id_: str, opened: Archive) -> str:
+    """An id as a user would type it: on a terminal, a prefix if that is unambiguous."""
+    prefix = id_[:_ID_PREFIX_CHARS]
+    return prefix if out().width is not None and len(opened.store.find(prefix)) == 1 else id_
 
 
-def _try(*lines: tuple[str, str] | None) -> None:
-    told = [(_called(line[0]), line[1]) for line in lines if line]
-    widest = max(len(command) for command, _ in told)
-    room = out().width
-    for each, what in told:
-        line = one_line(what)
-        if room is not None:
-            line = cut(line, max(room - widest - 4, _LEAST))
-        show("  ", ("strong", f"{each:{widest}}"), f"  {line}")
+def _show_next_steps(*steps: tuple[str, str] | None) -> None:
+    """Show commands to try, each with a summary."""
+    commands = [(f"{_program()} {step[0]}", step[1]) for step in steps if step]
+    widest = max(len(command) for command, _ in commands)
+    width = out().width
+    for command, summary in commands:
+        line = one_line(summary)
+        if width is not None:
+            line = cut(line, max(width - widest - 4, _MIN_SUMMARY_COLUMNS))
+        show("  ", ("strong", f"{command:{widest}}"), f"  {line}")
 
 
-def _called(command: str) -> str:
-    """A command as it has to be typed: for another journal, with the flag that was given now."""
-    named = len(sys.argv) > 1 and sys.argv[1].startswith("--home")
-    return command.replace("aj ", f"aj --home {shlex.quote(os.environ['AJ_HOME'])} ", 1) if named else command
+def _program() -> str:
+    """How to call `aj` for the same journal again."""
+    has_home = len(sys.argv) > 1 and sys.argv[1].startswith("--home")
+    return f"{command_name()} --home {shlex.quote(os.environ['AJ_HOME'])}" if has_home else command_name()

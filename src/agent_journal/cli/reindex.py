@@ -1,4 +1,4 @@
-"""`aj reindex`: make the index anew."""
+"""`aj reindex`: rebuild the search index."""
 
 from __future__ import annotations
 
@@ -8,33 +8,31 @@ import click
 
 from agent_journal import journal
 from agent_journal.archive.store import Status
-from agent_journal.cli._journal import reading, settings
+from agent_journal.cli._journal import MAX_PRINTED_PROBLEMS, open_archive, settings
 from agent_journal.cli._run import PARTLY
 from agent_journal.terminal import progress, say, show
 
 if TYPE_CHECKING:
     from agent_journal.archive.candidates import Result
 
-_MOST_NAMED = 20
-
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--from-vault", is_flag=True, help="Before that, read everything that the vault keeps again.")
+@click.option("--from-vault", is_flag=True, help="First re-import everything in the vault.")
 def command(*, from_vault: bool) -> int:
-    """Make the search index anew from the journal's rows. No source is read.
+    """Rebuild the search index from the journal. The tools' own files are not read.
 
-    Vectors for search by meaning stay as they are; 'aj embed --anew' makes them again.
+    Embeddings for semantic search stay as they are; 'aj embed --rebuild' computes them again.
     """
     config = settings()
-    reading().close()  # a journal that is not there is not made
+    open_archive().close()  # raises if there is no journal
     results: list[Result] = []
     with progress(unit="entries") as line:
-        journal.reindex(config, from_vault=from_vault, done=results.append, told=line.update)
-    with reading() as archive:
+        journal.reindex(config, from_vault=from_vault, on_result=results.append, on_progress=line.update)
+    with open_archive() as archive:
         show(f"{archive.store.indexable():,} entries are in the index")
     damaged = [each for each in results if each.status == Status.UNREADABLE]
-    for each in damaged[:_MOST_NAMED]:
-        say(f"{each.status}: {each.file}: {each.notes[0] if each.notes else 'it could not be read again'}")
-    if len(damaged) > _MOST_NAMED:
-        say(f"… and {len(damaged) - _MOST_NAMED:,} more; 'aj check --deep' names what is damaged")
+    for each in damaged[:MAX_PRINTED_PROBLEMS]:
+        say(f"{each.status}: {each.file}: {each.notes[0] if each.notes else 'it could not be re-imported'}")
+    if len(damaged) > MAX_PRINTED_PROBLEMS:
+        say(f"… and {len(damaged) - MAX_PRINTED_PROBLEMS:,} more; 'aj check --deep' lists all damage")
     return PARTLY if damaged else 0

@@ -1,4 +1,4 @@
-"""`aj repair`: heal what is damaged in the journal."""
+"""`aj repair`: repair damage in the journal."""
 
 from __future__ import annotations
 
@@ -8,89 +8,93 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import archive, journal
-from agent_journal.cli._journal import reading, settings, waiting
+from agent_journal.cli._journal import open_archive, report_waiting, settings
 from agent_journal.cli._run import PARTLY
 from agent_journal.terminal import progress, say, show, show_json
-from agent_journal.text.humanize import count, size
+from agent_journal.terminal.command_name import with_command_name
+from agent_journal.text.humanize import size
 
 if TYPE_CHECKING:
-    from agent_journal.archive.repairing import Healed, Lost, Outcome
+    from agent_journal.archive.repairing import Lost, Repaired, RepairOutcome
 
-_MOST_NAMED = 5
+_MAX_LISTED_NAMES = 5
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--from", "backup", metavar="BACKUP", help="Also take what is damaged from this backup.")
+@click.option("--from", "backup", metavar="BACKUP", help="Also restore damaged parts from this backup.")
 @click.option(
     "--accept-loss",
     is_flag=True,
-    help="Go on without what is nowhere else: the vault keeps what the rows have of it, and the rows what is "
-    "left of them.",
+    help="Give up what is nowhere else: the vault gets what the rows have of it, and the rows their text.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object for each thing, then the total.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per repair or loss, then the total."
+)
 def command(*, backup: str | None, accept_loss: bool, as_json: bool) -> int:
-    """Heal what is damaged in the journal, and say what was healed, from where, and what is lost.
+    """Repair damage in the journal, and report what was repaired, from where, and what is lost.
 
-    All kept bytes are read and hashed. What is damaged is taken from the sources that are still on disk, then
-    from a backup; rows are made again from the vault. Only bytes with the right hash are taken. Exit code 3
-    if something is lost.
+    The whole vault is read and hashed. Damaged parts are restored from the tools' files that are still on
+    disk, then from a backup; rows are rebuilt from the vault. Only bytes with the right hash are accepted.
+    Exit code 3 if something is lost.
     """
     config = settings()
     if backup is not None and not Path(backup).is_dir():
-        raise click.BadParameter(f"{backup} is no folder", param_hint="--from")
+        raise click.BadParameter(f"{backup} is not a folder", param_hint="--from")
     if not archive.exists(config.home):
-        reading()  # which says so; none is made
+        open_archive()  # raises: there is no journal
     with progress(unit="") as line:
         outcome = journal.repair(
             config,
             None if backup is None else Path(backup),
             gives_up=accept_loss,
-            told=lambda text: line.update(0, text=text),
-            waiting=waiting,
+            on_message=lambda text: line.update(0, text=text),
+            on_wait=report_waiting,
         )
     if as_json:
-        _tell_as_json(outcome)
+        _show_json(outcome)
     else:
-        _tell(outcome)
+        _show(outcome)
     return PARTLY if outcome.lost else 0
 
 
-def _tell(outcome: Outcome) -> None:
-    for healed in outcome.healed:
-        show(("good", "healed "), f"{healed.what}: {_healed(healed)}")
-    for lost in outcome.lost:
-        show(("bad", "gone   " if lost.is_given_up else "lost   "), f"{lost.what}: {_lost(lost)}")
-    if not outcome.healed and not outcome.lost:
-        show("nothing is damaged")
-    elif not outcome.lost:
-        show(f"{count(len(outcome.healed), 'thing')} healed, nothing is lost")
+def _show(outcome: RepairOutcome) -> None:
+    for repair in outcome.repaired:
+        show(("good", "repaired "), f"{repair.what}: {_describe_repair(repair)}")
+    for loss in outcome.lost:
+        show(
+            ("bad", "given up " if loss.is_given_up else "lost     "), f"{loss.what}: {_describe_loss(loss)}"
+        )
+    if not outcome.repaired and not outcome.lost:
+        show("No damage found.")
     else:
-        show(f"{count(len(outcome.healed), 'thing')} healed, {len(outcome.lost):,} lost")
-    if any(not lost.is_given_up for lost in outcome.lost):
+        lost = f"{len(outcome.lost):,}" if outcome.lost else "nothing"
+        show(f"{len(outcome.repaired):,} repaired, {lost} lost.")
+    if any(not loss.is_given_up for loss in outcome.lost):
         say(
-            "aj: 'aj repair --from BACKUP' looks in a backup; 'aj repair --accept-loss' goes on without what "
-            "is lost"
+            "aj: 'aj repair --from BACKUP' also looks in a backup; 'aj repair --accept-loss' gives up "
+            "what is lost."
         )
 
 
-def _healed(healed: Healed) -> str:
-    return f"{healed.how} ({size(healed.bytes)})" if healed.bytes else healed.how
+def _describe_repair(repair: Repaired) -> str:
+    how = with_command_name(repair.how)
+    return f"{how} ({size(repair.bytes)})" if repair.bytes else how
 
 
-def _lost(lost: Lost) -> str:
-    told = f"{lost.how} ({size(lost.bytes)})" if lost.bytes else lost.how
-    names = [name for name in lost.conversations if name != lost.what]
+def _describe_loss(loss: Lost) -> str:
+    text = f"{loss.how} ({size(loss.bytes)})" if loss.bytes else loss.how
+    names = [name for name in loss.conversations if name != loss.what]
     if names:
-        more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-        told += f", with what the source itself said in {', '.join(names[:_MOST_NAMED])}{more}"
-        told += "; the rows still have these"
-    return told
+        listed = ", ".join(names[:_MAX_LISTED_NAMES])
+        more = f" and {len(names) - _MAX_LISTED_NAMES:,} more" if len(names) > _MAX_LISTED_NAMES else ""
+        text += f", the original bytes of {listed}{more}; the rows still have the content"
+    return text
 
 
-def _tell_as_json(outcome: Outcome) -> None:
-    for healed in outcome.healed:
-        show_json({"healed": healed.what, "how": healed.how, "bytes": healed.bytes})
-    for lost in outcome.lost:
-        told = {"how": lost.how, "bytes": lost.bytes, "conversations": lost.conversations}
-        show_json({"lost": lost.what, **told, "given_up": lost.is_given_up})
-    show_json({"ok": not outcome.lost, "healed": len(outcome.healed), "lost": len(outcome.lost)})
+def _show_json(outcome: RepairOutcome) -> None:
+    for repair in outcome.repaired:
+        show_json({"healed": repair.what, "how": repair.how, "bytes": repair.bytes})
+    for loss in outcome.lost:
+        details = {"how": loss.how, "bytes": loss.bytes, "conversations": loss.conversations}
+        show_json({"lost": loss.what, **details, "given_up": loss.is_given_up})
+    show_json({"ok": not outcome.lost, "healed": len(outcome.repaired), "lost": len(outcome.lost)})

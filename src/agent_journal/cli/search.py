@@ -1,4 +1,4 @@
-"""`aj search`: find what was said, thought or done."""
+"""`aj search`: search all conversations by words and by meaning."""
 
 from __future__ import annotations
 
@@ -9,16 +9,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from agent_journal import journal as journals
-from agent_journal.cli._filters import EMPTY, PROJECT, date_in_seconds, not_called, place
-from agent_journal.cli._journal import bringing_up, settings
+from agent_journal.cli._filters import (
+    EMPTY_JOURNAL,
+    PROJECT_HELP,
+    date_in_seconds,
+    project_text,
+    unknown_name,
+)
+from agent_journal.cli._journal import report_upgrade, settings
 from agent_journal.search.query import FIELDS, Filters, parse
 from agent_journal.terminal import out, say, show_json
 from agent_journal.terminal.local_times import age, short
+from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_journal.archive.store import Found
+    from agent_journal.archive.store import EntryView
     from agent_journal.config import Config
     from agent_journal.journal.search import Answer, Hit, Mode
     from agent_journal.search.marking import Snippet
@@ -27,8 +34,8 @@ if TYPE_CHECKING:
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 
-_LONGEST = 180  # characters of a message around a hit
-_FROM = {
+_MAX_CONTEXT_CHARS = 180  # of a message before or after a hit
+_FIELD_LABELS = {
     "title": "title",
     "thinking": "thinking",
     "tool": "tool call",
@@ -40,45 +47,45 @@ _ROLES = click.Choice(["user", "assistant", "system", "tool"])
 
 def _fields(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
     names = tuple(name.strip().lower() for name in (value or "").split(",") if name.strip())
-    wrong = [name for name in names if name not in FIELDS]
-    if wrong:
-        raise click.BadParameter(f"{wrong[0]!r} is none of {', '.join(FIELDS)}")
+    unknown = [name for name in names if name not in FIELDS]
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(FIELDS)}")
     return names
 
 
-def _narrowing(command: Command) -> Command:
-    """Give the verb the options by which a search is narrowed; they are called as `Filters` calls them."""
-    for name, parameter, kind, told in reversed(
+def _filter_options(command: Command) -> Command:
+    """Give the command its filter options; their parameters have the names of fields of `Filters`."""
+    for name, parameter, kind, summary in reversed(
         (
-            ("--source", "sources", "NAME", "Only from this source ('aj formats' lists them)."),
-            ("--project", "projects", "TEXT", PROJECT),
-            ("--model", "models", "TEXT", "Only what models with this in their name said."),
-            ("--role", "roles", _ROLES, "Only what this one said."),
-            ("--branch", "branches", "NAME", "Only what was said on this branch of a repository."),
-            ("--tool", "tools", "NAME", "Only calls and output of this tool, or of tools of this kind."),
+            ("--source", "sources", "NAME", "Only conversations of this source ('aj formats' lists them)."),
+            ("--project", "projects", "TEXT", PROJECT_HELP),
+            ("--model", "models", "TEXT", "Only messages by models with this in their name."),
+            ("--role", "roles", _ROLES, "Only messages with this role."),
+            ("--branch", "branches", "NAME", "Only messages on this Git branch."),
+            ("--tool", "tools", "NAME", "Only calls and results of tools with this name or kind."),
         )
     ):
         choice = {"metavar": kind} if isinstance(kind, str) else {"type": kind}
-        command = click.option(name, parameter, multiple=True, help=told, **choice)(command)
+        command = click.option(name, parameter, multiple=True, help=summary, **choice)(command)
     return command
 
 
 class _Search(click.Command):
-    """A verb with words among its arguments that begin with a minus and are no options."""
+    """A command that accepts words that start with a minus and are not options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; a blank before a word keeps it from being taken for an option."""
+        """Parse the arguments; a word gets a space before it, so that it is not taken for an option."""
         options = (each for each in self.params if isinstance(each, click.Option) and not each.is_flag)
-        with_value = {name for option in options for name in option.opts}
-        told: list[str] = []
-        for before, argument in zip(["", *args], args, strict=False):
-            is_word = before not in with_value and _is_word(argument)
-            told.append(f" {argument}" if is_word else argument)
-        return super().parse_args(ctx, told)
+        names_with_value = {name for option in options for name in option.opts}
+        marked: list[str] = []
+        for previous, argument in zip(["", *args], args, strict=False):
+            is_word = previous not in names_with_value and _is_word(argument)
+            marked.append(f" {argument}" if is_word else argument)
+        return super().parse_args(ctx, marked)
 
 
 def _is_word(argument: str) -> bool:
-    """Whether an argument that looks like an option is none: `-not`, or something with blanks in it."""
+    """Whether an argument that looks like an option is a word: `-not`, or something that contains spaces."""
     if argument.startswith("--"):
         return " " in argument.partition("=")[0]
     return argument.startswith("-") and argument not in {"-", "-h"}
@@ -89,40 +96,51 @@ def _is_word(argument: str) -> bool:
 @click.option(
     "--mode",
     type=click.Choice(["hybrid", "lexical", "semantic"]),
-    help="By words (lexical), by meaning (semantic), or both; else as search.default_mode says.",
+    help="Search by words (lexical), by meaning (semantic), or both. Default: search.default_mode.",
 )
-@click.option("--max", "limit", type=click.IntRange(min=1), help="How many conversations at most.")
 @click.option(
-    "--offset", type=click.IntRange(min=0), default=0, show_default=True, help="Leave out the first."
+    "--max",
+    "limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Maximum number of conversations. Default: search.max_results.",
+)
+@click.option(
+    "--offset",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Skip the first N conversations.",
 )
 @click.option(
     "--context",
     type=click.IntRange(min=0),
     metavar="N",
-    help="So many messages around each hit; with --json as search.default_context says.",
+    help="Show N messages before and after each hit. Default: 0, or search.default_context with --json.",
 )
-@_narrowing
-@click.option("--has-error", is_flag=True, help="Only where a tool failed.")
+@_filter_options
+@click.option("--has-error", is_flag=True, help="Only messages with a tool call that failed.")
 @click.option(
     "--conversation",
     "names",
     multiple=True,
     metavar="ID",
-    help="Only within this conversation, by its id or the beginning of it.",
+    help="Only messages in this conversation; a prefix of its id is enough.",
 )
-@click.option("--shown", is_flag=True, help="Only what is on the branch that 'aj show' shows.")
-@click.option("--since", metavar="DATE", callback=date_in_seconds, help="Only what was said then or later.")
-@click.option("--until", metavar="DATE", callback=date_in_seconds, help="Only what was said before.")
+@click.option("--shown", is_flag=True, help="Only messages on the branch that 'aj show' shows.")
+@click.option("--since", metavar="DATE", callback=date_in_seconds, help="Only messages from this time on.")
+@click.option("--until", metavar="DATE", callback=date_in_seconds, help="Only messages before this time.")
 @click.option(
     "--in",
     "fields",
     metavar="WHERE",
     callback=_fields,
-    help="Look for words only there: text, title, thinking, tool (or call, output), attached; several with "
-    "commas.",
+    help="Search words only in text, title, thinking, tool (or only its call or output), or attached; "
+    "separate several with commas.",
 )
-@click.option("--score", "with_score", is_flag=True, help="Show how well each hit matches.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per conversation, best first.")
+@click.option("--score", "with_score", is_flag=True, help="Show the score of each hit.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per conversation, best first.")
 def command(
     *,
     words: tuple[str, ...],
@@ -133,92 +151,104 @@ def command(
     names: tuple[str, ...],
     with_score: bool,
     as_json: bool,
-    **asked: Any,
+    **filter_values: Any,
 ) -> None:
-    """Find messages by words, "phrases", prefix*, -not, this OR that, field:value; or by what they mean."""
+    """Search messages by words and by meaning.
+
+    QUERY may contain words, "phrases", prefix*, -exclusions, this OR that, and field:value.
+    """
     now = time.time()
-    asked["projects"] = tuple(map(place, asked["projects"]))
-    query = parse(" ".join(words), Filters(**asked), now)
-    if not names and _is_bare(query):
+    filter_values["projects"] = tuple(map(project_text, filter_values["projects"]))
+    query = parse(" ".join(words), Filters(**filter_values), now)
+    if not names and _is_empty(query):
         if not words:
-            raise click.UsageError("say what to look for: words, or an option such as --project")
-        say("aj: there is no word or number to look for in that; signs and emoji alone are not found")
+            raise click.UsageError("Enter words to search for, or an option such as --project.")
+        say("aj: The query has no words or numbers; punctuation and emoji alone cannot be found.")
         return
     config = settings()
-    around = context if context is not None else config.search.default_context if as_json else 0
-    with journals.Journal(config, bringing_up) as journal:
+    context_size = context if context is not None else config.search.default_context if as_json else 0
+    with journals.Journal(config, report_upgrade) as journal:
         within = Filters(conversations=tuple(journal.one(name).key for name in names))
         query = query._replace(filters=query.filters + within)
-        most = limit or config.search.max_results
-        answer = journal.search(query, most, offset, around, mode=mode or _usual_mode(config), whole=as_json)
+        max_hits = limit or config.search.max_results
+        answer = journal.search(
+            query, max_hits, offset, context_size, mode=mode or _default_mode(config), whole=as_json
+        )
         for hit in answer.hits:
             if as_json:
                 show_json(_as_data(hit))
             else:
                 _show(hit, out(), now, with_score=with_score)
         if answer.hits and not as_json and out().width is not None:
-            say("aj: 'aj show ID@MESSAGE' opens a hit, 'aj show ID --resume' says how to go on with it")
+            say(
+                "aj: 'aj show ID@MESSAGE' opens a hit; 'aj show ID --resume' shows how to continue the "
+                "conversation in its tool."
+            )
         if answer.has_more:
-            say(f"aj: there is more; --offset {offset + len(answer.hits)} shows what follows")
-    _tell(answer, query.unwanted, offset, as_json=as_json)
-    _mend(answer, config)
+            say(f"aj: There are more results; --offset {offset + len(answer.hits)} shows the next ones.")
+    _report(answer, query.negated, offset, as_json=as_json)
+    _update_index(answer, config)
 
 
-def _usual_mode(config: Config) -> Mode:
-    """How is looked for where nobody says so: who switched meaning off need not be told with every answer."""
+def _default_mode(config: Config) -> Mode:
+    """The mode if no option sets it; without embeddings, it is lexical, so that no answer warns of it."""
     mode = config.search.default_mode
     return "lexical" if mode == "hybrid" and not config.index.vector.enabled else mode
 
 
-def _is_bare(query: Query) -> bool:
-    """Whether there is nothing in it to look for: signs alone, or a place without words."""
+def _is_empty(query: Query) -> bool:
+    """Whether there is nothing to search for: only punctuation, or a field without words."""
     filters = query.filters._replace(fields=(), shown=False)
-    return not (query.wanted or query.unwanted) and filters == query.excluded == Filters()
+    return not (query.groups or query.negated) and filters == query.excluded == Filters()
 
 
-def _tell(answer: Answer, unwanted: tuple[Term, ...] = (), offset: int = 0, *, as_json: bool) -> None:
-    """Say what must be known about an answer."""
+def _report(answer: Answer, excluded: tuple[Term, ...] = (), offset: int = 0, *, as_json: bool) -> None:
+    """Print what the user must know about an answer."""
     for text, takes in answer.misfits:
-        say(f"aj: {text!r} was looked for as it stands; {text.partition(':')[0]}: takes {takes}")
-    for typed, meant in answer.corrections:
-        say(f"aj: hardly anything has {typed!r}; also looked for {', '.join(map(repr, meant))}")
+        say(f"aj: Searched for {text!r} literally; {text.partition(':')[0]}: takes {takes}.")
+    for typed, alternatives in answer.corrections:
+        say(
+            f"aj: Few or no messages contain {typed!r}; "
+            f"also searched for {', '.join(map(repr, alternatives))}."
+        )
     if answer.problem:
-        some = "" if answer.is_whole else ", the newest as far as two seconds went"
-        say(f"aj: the search index cannot be used: {answer.problem}; the rows were looked through{some}")
+        limit = "" if answer.is_whole else ", newest first and for two seconds"
+        say(f"aj: Cannot use the search index: {answer.problem}. Searched without it{limit}.")
     elif not answer.is_whole:
-        say("aj: the search index lacks what came last; it was looked through as far as two seconds went")
-    if answer.meaning:
-        say(f"aj: {answer.meaning}")
-    if answer.by_meaning:
-        say("aj: nothing has these words; what was found is only alike in meaning")
+        say("aj: The search index lacks the newest messages; searched these without it, for two seconds.")
+    if answer.semantic_problem:
+        say(f"aj: {answer.semantic_problem}")
+    if answer.is_semantic_only:
+        say("aj: No message contains these words; showing messages with a similar meaning.")
     if answer.since is not None:
         day = datetime.fromtimestamp(answer.since, UTC).astimezone().date()
-        say(f"aj: so many messages match that only those since {day} were ranked; --until looks further back")
+        say(f"aj: Too many messages match: only those since {day} were ranked. --until reaches older ones.")
     if answer.hits or as_json:
         return
     if answer.is_empty:
-        say(f"aj: {EMPTY}")
+        say(f"aj: {EMPTY_JOURNAL}")
     elif answer.unknown:
         for kind, name in answer.unknown:
-            say(f"aj: nothing was found: {not_called(kind, name)}")
+            say(f"aj: Nothing found. {unknown_name(kind, name)}")
     elif offset:
-        say(f"aj: nothing was found behind the first {offset:,}")
+        say(f"aj: No more results after the first {offset:,}.")
+    elif excluded:
+        word = excluded[0].text
+        say(f"aj: Nothing found. -{word} excludes messages with {word!r}; put it in quotes to search for it.")
     else:
-        words = [term.text for term in unwanted]
-        hint = f"; -{words[0]} leaves out what has {words[0]!r}, in quotes it is looked for" if words else ""
-        say(f"aj: nothing was found{hint}")
+        say("aj: Nothing found.")
 
 
-def _mend(answer: Answer, config: Config) -> None:
-    """Make an index that is of no use again, and bring up one that is behind; the answer was given before."""
+def _update_index(answer: Answer, config: Config) -> None:
+    """After the answer, rebuild an index that cannot be used, or update one that lacks entries."""
     if not answer.problem and not answer.behind:
         return
     if answer.problem:
-        say("aj: making the search index again …")
-    if journals.mend(config, anew=bool(answer.problem)):
-        say("aj: the search index has everything now")
+        say("aj: Rebuilding the search index …")
+    if journals.mend(config, from_scratch=bool(answer.problem)):
+        say("aj: The search index is up to date.")
     else:
-        say("aj: the search index cannot be written now; the next 'aj sync' brings it up")
+        say("aj: Cannot write the search index now; the next 'aj sync' updates it.")
 
 
 def _as_data(hit: Hit) -> dict[str, object]:
@@ -238,7 +268,7 @@ def _as_data(hit: Hit) -> dict[str, object]:
         "text": hit.entry.text,
         "context": [
             {"message": each.message, "role": each.role, "at": each.at, "text": each.text, "place": place}
-            for place, side in (("before", hit.before), ("behind", hit.behind))
+            for place, side in (("before", hit.before), ("behind", hit.after))
             for each in side
         ],
         "others": [
@@ -262,32 +292,32 @@ def _show(hit: Hit, sink: Sink, now: float, *, with_score: bool) -> None:
     sink.line(("strong", name), ("dim", f"  {hit.score:.2f}" if with_score else ""))
     where = (listed.title, listed.source, listed.project) if listed else (hit.entry.source,)
     role = hit.entry.role if listed else ""
-    about = (*where, role, _FROM.get(hit.field), _when(hit.entry.at, now))
-    sink.line("  ", ("dim", " · ".join(part for part in about if part)))
+    facts = (*where, role, _FIELD_LABELS.get(hit.field), _time(hit.entry.at, now))
+    sink.line("  ", ("dim", " · ".join(fact for fact in facts if fact)))
     for each in hit.before:
-        _show_around(each, sink)
-    sink.line("    ", *_marked(hit.snippet))
-    for each in hit.behind:
-        _show_around(each, sink)
+        _show_context(each, sink)
+    sink.line("    ", *_highlighted(hit.snippet))
+    for each in hit.after:
+        _show_context(each, sink)
     if hit.others or hit.copies:
         sink.line("    ", ("dim", _more(hit)))
 
 
-def _when(at: str | None, now: float) -> str:
-    told = age(at, now)
-    return f"{short(at)} ({told})" if told else short(at)
+def _time(at: str | None, now: float) -> str:
+    time_ago = age(at, now)
+    return f"{short(at)} ({time_ago})" if time_ago else short(at)
 
 
 def _more(hit: Hit) -> str:
-    """What else there is: other hits, copies."""
+    """The numbers of other hits and of copies."""
     others, copies = len(hit.others), len(hit.copies)
-    told = [f"+ {others:,} more in this conversation" if others else ""]
-    told.append(f"also in {copies:,} {'copy' if copies == 1 else 'copies'}" if copies else "")
-    return ", ".join(part for part in told if part)
+    parts = [f"+ {others:,} more in this conversation" if others else ""]
+    parts.append(f"also in {count(copies, 'copy', 'copies')}" if copies else "")
+    return ", ".join(part for part in parts if part)
 
 
-def _marked(snippet: Snippet) -> list[Piece]:
-    """A snippet on one line, with what was sought in it."""
+def _highlighted(snippet: Snippet) -> list[Piece]:
+    """A snippet on one line, with its matches highlighted."""
     text = snippet.text.replace("\n", " ")
     pieces: list[Piece] = []
     at = 0
@@ -297,6 +327,7 @@ def _marked(snippet: Snippet) -> list[Piece]:
     return [*pieces, text[at:]]
 
 
-def _show_around(each: Found, sink: Sink) -> None:
-    text = each.text.strip().replace("\n", " ")
-    sink.line("    ", ("dim", f"{each.role}: {text[:_LONGEST]}{'…' if len(text) > _LONGEST else ''}"))
+def _show_context(entry: EntryView, sink: Sink) -> None:
+    text = entry.text.strip().replace("\n", " ")
+    ellipsis = "…" if len(text) > _MAX_CONTEXT_CHARS else ""
+    sink.line("    ", ("dim", f"{entry.role}: {text[:_MAX_CONTEXT_CHARS]}{ellipsis}"))

@@ -1,4 +1,4 @@
-"""`aj status`: what is in the journal, how large it is, and what could not be read."""
+"""`aj status`: show what is in the journal, how large it is, and what could not be read."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import click
 from agent_journal import journal
 from agent_journal.archive import checking
 from agent_journal.archive.store import Status
-from agent_journal.cli._journal import conversations_told, reading, settings
+from agent_journal.cli._journal import conversation_count, open_archive, settings
 from agent_journal.journal import embeddings, index_upkeep
 from agent_journal.terminal import out, show, show_json
+from agent_journal.terminal.command_name import with_command_name
 from agent_journal.terminal.local_times import short
 from agent_journal.terminal.table import Column, show_table
-from agent_journal.text.humanize import count, not_whole, size
+from agent_journal.text.humanize import count, missing_files, size, unread_files
 
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
@@ -29,26 +30,28 @@ _COLUMNS = (
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--problems", is_flag=True, help="Name every file that could not be read whole, and why.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--problems", is_flag=True, help="List the files that could not be read completely, and why.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object (with --problems: one per file)."
+)
 def command(*, problems: bool, as_json: bool) -> None:
-    """Tell what is in the journal."""
-    with reading() as archive:
+    """Show what is in the journal, how large it is, and whether the search index is up to date."""
+    with open_archive() as archive:
         if problems:
-            _name_problems(archive, as_json=as_json)
+            _show_problems(archive, as_json=as_json)
         elif as_json:
-            show_json(told(archive, settings()))
+            show_json(state_of(archive, settings()))
         else:
-            _show(told(archive, settings()))
+            _show(state_of(archive, settings()))
 
 
-def told(archive: Archive, config: Config) -> dict[str, Any]:
+def state_of(archive: Archive, config: Config) -> dict[str, Any]:
     """The state of a journal as data."""
     counts = archive.store.counts()
     return {
         "home": str(config.home),
         "conversations": counts.conversations,
-        "aside": counts.aside,
+        "aside": counts.hidden_from_lists,
         "messages": counts.messages,
         "tool_calls": counts.tool_calls,
         "memories": counts.memories,
@@ -58,68 +61,73 @@ def told(archive: Archive, config: Config) -> dict[str, Any]:
         "partly": counts.partly,
         "unread": counts.unread,
         "bytes": counts.bytes,
-        "disk": journal.disk(config),
+        "disk": journal.disk_usage(config),
         "vault": {
             "damaged": len(checking.vault_damage(archive)),
             "read_at": checking.vault_read_at(archive),
         },
-        "index": index_upkeep.state(archive, config),
-        "vectors": embeddings.state(archive, config)._asdict(),
+        "index": index_upkeep.read_state(archive, config),
+        "vectors": embeddings.read_state(archive, config)._asdict(),
     }
 
 
-def _show(told: dict[str, Any]) -> None:
-    disk = told["disk"]
+def _show(state: dict[str, Any]) -> None:
+    disk = state["disk"]
     show(
-        f"{told['home']}: {conversations_told(told['conversations'], told['aside'])}, "
-        f"{count(told['messages'], 'message')}, {count(told['memories'], 'memory', 'memories')} "
-        f"from {count(told['files'], 'file')} ({size(told['bytes'])})"
+        f"{state['home']}: {conversation_count(state['conversations'], state['aside'])}, "
+        f"{count(state['messages'], 'message')}, {count(state['memories'], 'memory', 'memories')} "
+        f"from {count(state['files'], 'file')} ({size(state['bytes'])})"
     )
     show(
-        f"on disk: rows {size(disk['rows'])}, vault {size(disk['vault'])}, index {size(disk['index'])}, "
-        f"vectors {size(disk['vectors'])}"
+        f"On disk: rows {size(disk['rows'])}, vault {size(disk['vault'])}, index {size(disk['index'])}, "
+        f"embeddings {size(disk['vectors'])}"
     )
-    if damaged := told["vault"]["damaged"]:
-        show(f"{count(damaged, 'piece')} of the vault damaged or gone; 'aj repair' heals what can be healed")
-    if told["vault"]["read_at"]:
-        show(f"all of the vault was last read {short(told['vault']['read_at'])}")
-    if told["missing"]:
-        show(f"{count(told['missing'], 'file')} gone from disk and kept here")
-    if lacking := not_whole(told["partly"], told["unread"]):
-        show(f"of these files {lacking}; --problems names them")
-    if not told["index"]["whole"]:
-        show(f"the index is behind: {told['index']['problem'] or 'run aj sync'}")
-    _show_vectors(told["vectors"])
+    if damaged := state["vault"]["damaged"]:
+        pieces = count(damaged, "piece is", "pieces are")
+        show(with_command_name(f"Vault: {pieces} damaged or missing; 'aj repair' restores what it can"))
+    if state["vault"]["read_at"]:
+        show(f"Vault: last read completely on {short(state['vault']['read_at'])}")
+    if state["missing"]:
+        show(f"Files: {missing_files(state['missing'])}")
+    if unread := unread_files(state["partly"], state["unread"]):
+        show(f"Files: {unread}; --problems lists them")
+    if not state["index"]["whole"]:
+        problem = state["index"]["problem"] or "not up to date; run 'aj sync'"
+        show(with_command_name(f"Search index: {problem}"))
+    _show_embeddings(state["vectors"])
     rows = (
         (name, f"{each['conversations']:,}", f"{each['messages']:,}", short(each["updated_at"]))
-        for name, each in told["sources"].items()
+        for name, each in state["sources"].items()
     )
     show_table(out(), _COLUMNS, rows)
 
 
-def _show_vectors(vectors: dict[str, Any]) -> None:
-    """How far search by meaning is, unless all is well."""
+def _show_embeddings(vectors: dict[str, Any]) -> None:
+    """Show how complete the embeddings are, unless they are complete."""
     if vectors["problem"]:
-        show(f"search by meaning: {vectors['problem']}")
+        show(with_command_name(f"Semantic search: {vectors['problem']}"))
     elif not vectors["whole"]:
-        goes_on = (
-            f"being prepared{vectors['running']}" if vectors["running"] else "'aj embed' prepares the others"
+        progress = (
+            f"computing the rest{vectors['running']}" if vectors["running"] else "run 'aj embed' for the rest"
         )
-        show(f"by meaning {vectors['done']:,} of {vectors['entries']:,} entries are found; {goes_on}")
+        show(
+            with_command_name(
+                f"Semantic search: {vectors['done']:,} of {vectors['entries']:,} entries have embeddings; "
+                f"{progress}"
+            )
+        )
 
 
-def _name_problems(archive: Archive, *, as_json: bool) -> None:
+def _show_problems(archive: Archive, *, as_json: bool) -> None:
     for row in archive.store.sources():
         if row.status not in {Status.IMPORTED, Status.FORGOTTEN}:
-            whole = archive.store.source_by_key(row.key)
+            notes = archive.store.source_by_key(row.key).notes
             if as_json:
-                show_json(
-                    {"file": row.path, "status": row.status, "bytes": row.defects, "notes": whole.notes}
-                )
+                show_json({"file": row.path, "status": row.status, "bytes": row.defects, "notes": notes})
                 continue
             show(f"{row.path}: {row.status}, {row.defects:,} bytes")
-            for note in whole.notes:
-                # In a folder or zip it is told which file it is about.
+            for note in notes:
+                # Notes of a folder or zip state which file in it they are about.
                 file = note["file"].removeprefix(row.path).lstrip("/")
-                place = " ".join(part for part in (file, note["where"]) if part)
-                show("  " + ": ".join(part for part in (place, note["kind"], note["detail"]) if part))
+                location = " ".join(part for part in (file, note["where"]) if part)
+                show("  " + ": ".join(part for part in (location, note["kind"], note["detail"]) if part))

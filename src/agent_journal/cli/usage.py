@@ -1,4 +1,4 @@
-"""`aj usage`: what was used, and what it cost."""
+"""`aj usage`: tokens used, and their cost."""
 
 from __future__ import annotations
 
@@ -8,32 +8,38 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_journal.cli import _usage
-from agent_journal.cli._filters import is_narrowed, moment_in, of_conversations, wanted, why_none
-from agent_journal.cli._journal import reading, settings
+from agent_journal.cli._filters import (
+    conversation_filter,
+    conversation_filters,
+    explain_no_match,
+    is_filtered,
+    timestamp_in,
+)
+from agent_journal.cli._journal import open_archive, settings
 from agent_journal.terminal import say, show_json
-from agent_journal.usage import PERIODS, WAYS
-from agent_journal.usage.periods import this_slot, zone_of
-from agent_journal.usage.reporting import report
+from agent_journal.usage import GROUPINGS, PERIODS
+from agent_journal.usage.periods import current_slot, parse_zone
+from agent_journal.usage.reporting import build_report
 
 if TYPE_CHECKING:
-    from agent_journal.usage import By, Report, Row, Sums
+    from agent_journal.usage import By, Report, Row, TokenTotals
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("by", type=click.Choice(WAYS), default="day", metavar="[WAY]")
-@of_conversations
-@click.option("--since", metavar="DATE", help="Only what was used from then on, to the quarter of an hour.")
-@click.option("--until", metavar="DATE", help="Only what was used before then.")
+@click.argument("by", type=click.Choice(GROUPINGS), default="day", metavar="[GROUP]")
+@conversation_filters
+@click.option("--since", metavar="DATE", help="Only usage from this time on, to the quarter of an hour.")
+@click.option("--until", metavar="DATE", help="Only usage before this time.")
 @click.option(
-    "--timezone", metavar="NAME", help="Whose days they are: UTC, Europe/Berlin; else this machine's."
+    "--timezone", metavar="NAME", help="Time zone of the days, such as UTC. Default: that of this machine."
 )
+@click.option("--estimate", is_flag=True, help="Add rows that estimate usage that no source states.")
 @click.option(
-    "--estimate", is_flag=True, help="Also what no source states, estimated, in lines of their own."
+    "--max", "limit", type=click.IntRange(min=0), metavar="N", help="Maximum number of rows; 0: all."
 )
-@click.option("--max", "limit", type=click.IntRange(min=0), metavar="N", help="So many lines; 0 shows all.")
-@click.option("--chart/--no-chart", default=True, help="Bars for days, weeks and months, on a terminal.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line, then the total.")
-@click.option("--csv", "as_csv", is_flag=True, help="Values with commas between them, for spreadsheets.")
+@click.option("--chart/--no-chart", default=True, help="Draw a chart of days, weeks or months on a terminal.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row, then the total.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values for a spreadsheet.")
 def command(
     *,
     by: By,
@@ -45,67 +51,73 @@ def command(
     chart: bool,
     as_json: bool,
     as_csv: bool,
-    **asked: str | None,
+    **filters: str | None,
 ) -> None:
-    """Tell how many tokens were used, each once, and what they cost.
+    """Show the tokens used, each counted once, and their cost.
 
-    WAY is day, week, month, conversation, model, project or source. The cost is what sources state, and for
-    all else what the API would have cost at that time.
+    GROUP is day, week, month, conversation, model, project or source. The cost is what the source states, or
+    else what the API would have charged at that time.
     """
     if as_json and as_csv:
-        raise click.UsageError("--json and --csv are two forms; choose one")
+        raise click.UsageError("--json and --csv cannot be combined; choose one")
     gc.disable()  # sums have no cycles
-    zone = zone_of(timezone)
+    zone = parse_zone(timezone)
     span = {
-        name: moment_in(zone, at, f"'--{name}'")
+        name: timestamp_in(zone, at, f"'--{name}'")
         for name, at in (("since", since), ("until", until))
         if at is not None
     }
     config = settings()
-    with reading() as archive:
-        told = report(
+    with open_archive() as archive:
+        report = build_report(
             archive.store,
             config,
             by,
-            wanted({**asked, **span}),
+            conversation_filter({**filters, **span}),
             zone=zone,
-            now=this_slot(),
+            now=current_slot(),
             estimate=estimate,
         )
-        nothing = "" if told.rows else why_none(archive.store, asked) or _no_usage({**asked, **span})
-    rows = _first(told, limit if limit is not None or as_json or as_csv else _usage.LINES.get(by))
+        why_empty = ""
+        if not report.rows:
+            why_empty = explain_no_match(archive.store, filters) or _no_usage({**filters, **span})
+    rows = _most_relevant(
+        report, limit if limit is not None or as_json or as_csv else _usage.MAX_ROWS.get(by)
+    )
     if as_json:
-        _show_json(told, rows)
+        _show_json(report, rows)
         return
     if as_csv:
         from agent_journal.cli._usage_csv import show_csv  # noqa: PLC0415 (only where needed)
 
-        show_csv(told, rows)
+        show_csv(report, rows)
     else:
-        _usage.show(told, rows, with_chart=chart)
-        if len(rows) < len(told.rows):
-            say(f"aj: {len(rows):,} of {len(told.rows):,} lines; --max 0 shows all")
-    _usage.tell(told, nothing)
+        _usage.show(report, rows, with_chart=chart)
+        if len(rows) < len(report.rows):
+            say(f"aj: Showing {len(rows):,} of {len(report.rows):,} rows; --max 0 shows all.")
+    _usage.report_notices(report, why_empty)
 
 
-def _no_usage(asked: dict[str, str | None]) -> str:
-    return "nothing that was used is like that" if is_narrowed(asked) else "no source tells what was used"
+def _no_usage(filters: dict[str, str | None]) -> str:
+    if is_filtered(filters):
+        return "No usage matches these filters."
+    return "No conversation in the journal has token counts."
 
 
-def _first(told: Report, limit: int | None) -> list[Row]:
-    """Those that matter most: the last days, the largest of all else."""
+def _most_relevant(report: Report, limit: int | None) -> list[Row]:
+    """The last periods, or the largest of anything else."""
     if not limit:
-        return told.rows
-    return told.rows[-limit:] if told.by in PERIODS else told.rows[:limit]
+        return report.rows
+    return report.rows[-limit:] if report.by in PERIODS else report.rows[:limit]
 
 
-def _show_json(told: Report, rows: list[Row]) -> None:
+def _show_json(report: Report, rows: list[Row]) -> None:
     for row in rows:
-        show_json(_usage.as_data(told.by, row))
-    show_json({**_total(told.total), "notices": told.notices})
-    if told.estimated.messages:
-        show_json({**_total(told.estimated), "estimated": True})
+        show_json(_usage.as_data(report.by, row))
+    show_json({**_total(report.total), "notices": report.notices})
+    if report.estimated.messages:
+        show_json({**_total(report.estimated), "estimated": True})
 
 
-def _total(sums: Sums) -> dict[str, Any]:
-    return {**_usage.numbers(sums), "total": True, "tokens": sums.total}
+def _total(sums: TokenTotals) -> dict[str, Any]:
+    return {**_usage.sums_as_data(sums), "total": True, "tokens": sums.total}

@@ -1,4 +1,4 @@
-"""`aj validate`: whether conversations hold what the unified schema and its rules demand."""
+"""`aj validate`: check conversations against the unified schema and its rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import msgspec
 
 from agent_journal import readers
 from agent_journal.cli._notes import NotePrinter
-from agent_journal.cli._run import FAILED, PARTLY, allow_what_is_settled, crash_reports
+from agent_journal.cli._options import FROM_HELP
+from agent_journal.cli._run import FAILED, PARTLY, apply_configured_limits, crash_reports
 from agent_journal.conversion import pipeline
 from agent_journal.conversion.output import new_run
 from agent_journal.decoding import json_stream
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from agent_journal.notes import Note
     from agent_journal.writers import Run
 
-# Notes are a part of the verdict here, so more of them are kept than elsewhere.
-_NOTES_PER_FILE = 100_000
+# Notes are part of the verdict here, so more of them are collected than elsewhere.
+_MAX_NOTES_PER_FILE = 100_000
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -40,43 +41,46 @@ _NOTES_PER_FILE = 100_000
     type=click.Choice(validate.LEVELS),
     default="standard",
     show_default=True,
-    help="lenient: the schema alone; standard: also data quality; strict: also warnings fail.",
+    help="lenient: the schema only; standard: also data quality; strict: warnings fail too.",
 )
 @click.option(
     "-f",
     "--from",
     "from_format",
     metavar="SOURCE",
-    help="What the input is, if it cannot be told: NAME or NAME@VERSION.",
+    help=FROM_HELP,
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per conversation.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per conversation.")
 def command(*, inputs: tuple[str, ...], level: validate.Level, from_format: str | None, as_json: bool) -> int:
-    """Check unified JSON as it is, and conversations of any source as the unified JSON they become."""
-    allow_what_is_settled()
+    """Check conversations against the unified schema.
+
+    Unified JSON is checked unchanged; conversations of other sources are converted to it first.
+    """
+    apply_configured_limits()
     printer = NotePrinter(everything=False)
-    notes = Notes(sink=printer, keep=_NOTES_PER_FILE, reports=crash_reports())
-    run = new_run(Notes())  # what writing them would note is no news here
-    count = bad = 0
-    for found in _documents(inputs, from_format, run, notes):
+    notes = Notes(sink=printer, keep=_MAX_NOTES_PER_FILE, reports=crash_reports())
+    run = new_run(Notes())  # notes of the writer are not part of the verdict
+    count = invalid = 0
+    for checked in _documents(inputs, from_format, run, notes):
         result = validate.check(
-            found.document,
+            checked.content,
             level,
             run.started_at,
-            found.required,
-            noted=found.noted,
-            unsupported=found.unsupported,
-            allows_empty_text=found.allows_empty_text,
+            checked.required,
+            noted=checked.noted,
+            unsupported=checked.unsupported,
+            allows_empty_text=checked.allows_empty_text,
         )
-        _show(found.file, result, as_json=as_json)
+        _show(checked.file, result, as_json=as_json)
         count += 1
-        bad += not result.valid
+        invalid += not result.valid
     printer.finish(notes)
     if not count:
-        say("aj: nothing to validate: the input holds no conversation that could be read")
+        say("aj: Nothing to validate: no readable conversation in the input.")
         return FAILED
     if not as_json:
-        show(f"{count - bad} of {count} valid ({level})")
-    if bad:
+        show(f"{count - invalid} of {count} valid ({level})")
+    if invalid:
         return FAILED
     return PARTLY if notes.damaged else 0
 
@@ -85,13 +89,13 @@ class _Document(NamedTuple):
     """A unified document, and what its source must state."""
 
     file: str
-    document: Any
+    content: Any
     required: tuple[str, ...] = ()
     allows_empty_text: bool = False
     noted: tuple[Note, ...] = ()
-    """What its reader noted."""
+    """The notes of its reader."""
     unsupported: tuple[int, ...] = ()
-    """The places of messages whose content the mapping document refuses to read."""
+    """The positions of messages whose content the mapping document refuses to read."""
 
 
 def _documents(
@@ -113,55 +117,55 @@ def _documents(
 
 def _of_unit(unit: pipeline.Unit, run: Run, notes: Notes) -> Iterator[_Document]:
     if unit.reader.INFO.name == unified.INFO.name:
-        yield from _as_they_are(unit.source, notes)
+        yield from _unified_documents(unit.source, notes)
     else:
-        yield from _as_they_become(unit, run, notes)
+        yield from _converted_documents(unit, run, notes)
 
 
-def _as_they_are(source: Source, notes: Notes) -> Iterator[_Document]:
+def _unified_documents(source: Source, notes: Notes) -> Iterator[_Document]:
     infos = [reader.INFO for reader in readers.discover().values()]
-    for _, found in json_stream.values(source, notes.about(source.label)):
-        platform = found.get("platform") if isinstance(found, dict) else None
+    for _, value in json_stream.values(source, notes.about(source.label)):
+        platform = value.get("platform") if isinstance(value, dict) else None
         name = platform.get("name") if isinstance(platform, dict) else None
-        # Several sources may go by one name there: what all of them must have.
-        known = [info for info in infos if name and info.names.get("unified") == name]
-        required = set.intersection(*(set(info.required) for info in known)) if known else ()
-        allows_empty_text = any(info.allows_empty_text for info in known)
-        yield _Document(source.label, found, tuple(sorted(required)), allows_empty_text)
+        # Several sources may share this name; the document needs what all of them require.
+        matching = [info for info in infos if name and info.names.get("unified") == name]
+        required = set.intersection(*(set(info.required) for info in matching)) if matching else ()
+        allows_empty_text = any(info.allows_empty_text for info in matching)
+        yield _Document(source.label, value, tuple(sorted(required)), allows_empty_text)
 
 
-def _as_they_become(unit: pipeline.Unit, run: Run, notes: Notes) -> Iterator[_Document]:
+def _converted_documents(unit: pipeline.Unit, run: Run, notes: Notes) -> Iterator[_Document]:
     info = unit.reader.INFO
-    kept = len(notes.kept)
+    noted_before = len(notes.kept)
     for item in pipeline.read_unit(unit, notes):
         if isinstance(item, Conversation):
-            made = msgspec.json.decode(encode(document(item, run)))
-            # What a reader notes while it makes a conversation is about that one. A reader that has to see
-            # all of a file first has noted everything before it gives the first.
-            noted, kept = tuple(notes.kept[kept:]), len(notes.kept)
+            content = msgspec.json.decode(encode(document(item, run)))
+            # Notes that a reader adds while it makes a conversation are about that conversation. A reader
+            # that has to see all of a file first adds all of its notes before its first conversation.
+            noted, noted_before = tuple(notes.kept[noted_before:]), len(notes.kept)
             unsupported = tuple(_unsupported(item))
             yield _Document(
-                unit.source.label, made, info.required, info.allows_empty_text, noted, unsupported
+                unit.source.label, content, info.required, info.allows_empty_text, noted, unsupported
             )
 
 
 def _unsupported(conversation: Conversation) -> Iterator[int]:
-    """The places of messages that hold nothing but numbers, truth values and empty objects."""
-    for place, message in enumerate(tree.messages(conversation)):
+    """The positions of messages that contain only numbers, booleans and empty objects."""
+    for index, message in enumerate(tree.messages(conversation)):
         if message.parts and all(
-            part.__class__ is Other and _says_nothing(part.data) for part in message.parts
+            part.__class__ is Other and _is_without_text(part.data) for part in message.parts
         ):
-            yield place
+            yield index
 
 
-def _says_nothing(data: Any) -> bool:
+def _is_without_text(data: Any) -> bool:
     return data == {} or data.__class__ in (int, float, bool)
 
 
 def _show(file: str, result: validate.Result, *, as_json: bool) -> None:
     if as_json:
-        found = {"file": file, "conversation": result.conversation, "valid": result.valid}
-        show_json({**found, "errors": result.errors, "warnings": result.warnings})
+        verdict = {"file": file, "conversation": result.conversation, "valid": result.valid}
+        show_json({**verdict, "errors": result.errors, "warnings": result.warnings})
         return
     show(f"{file}: {result.conversation}: {'valid' if result.valid else 'NOT VALID'}")
     for kind, lines in (("error", result.errors), ("warning", result.warnings)):

@@ -9,6 +9,7 @@ import click
 from agent_journal import readers
 from agent_journal.archive.store import Status
 from agent_journal.cli._journal import settings
+from agent_journal.cli._options import SOURCE_HELP
 from agent_journal.journal.watch import Watcher
 from agent_journal.terminal import flush, say, show, show_json
 
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--source", "names", multiple=True, metavar="NAME", help="Only this source; may be repeated.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per file that is imported.")
+@click.option("--source", "names", multiple=True, metavar="NAME", help=SOURCE_HELP)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file that is imported.")
 def command(*, names: tuple[str, ...], as_json: bool) -> None:
-    """Import every known history, then go on importing as agents write, until it is interrupted."""
+    """Import new conversations like 'aj sync', then keep importing as agents write, until interrupted."""
     infos = [readers.get(name).INFO for name in names] or [each.INFO for each in readers.discover().values()]
 
-    def done(result: Result) -> None:
+    def report(result: Result) -> None:
         if as_json:
             show_json(result)
         elif result.status not in {Status.IMPORTED, Status.PARTLY, Status.PENDING}:
@@ -32,4 +33,4 @@ def command(*, names: tuple[str, ...], as_json: bool) -> None:
             show(f"{result.source}  +{result.new_messages + result.new_memories:,}  {result.file}")
         flush()
 
-    Watcher(settings(), infos, done, lambda text: say(f"aj: {text}")).run()
+    Watcher(settings(), infos, report, lambda text: say(f"aj: {text}")).run()

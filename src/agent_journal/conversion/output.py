@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from agent_journal import __version__, files, readers, writers
+from agent_journal import __version__, files, plugins, readers, writers
 from agent_journal.errors import BadConfig
 from agent_journal.inputs.input import passed_over
+from agent_journal.model.spilled import load_spilled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -40,7 +41,7 @@ def new_run(
         program=f"agent-journal/{__version__}",
         names={info.name: info.names for info in infos},
         raw_fields={info.name: info.raw_field for info in infos if info.raw_field},
-        in_blocks=frozenset(info.name for info in infos if info.in_blocks),
+        block_sources=frozenset(info.name for info in infos if info.in_blocks),
         children_fields={info.name: info.children_field for info in infos if info.children_field},
         text_fields={info.name: info.text_field for info in infos if info.text_field},
         titles={info.name: info.title for info in infos},
@@ -63,6 +64,11 @@ def _now() -> datetime:
         raise BadConfig("SOURCE_DATE_EPOCH", reason) from error
 
 
+def for_writer(items: Iterable[Item], writer: Writer) -> Iterable[Item]:
+    """Return items as a writer expects them: those of other packages get all values in memory."""
+    return items if plugins.package_of(writer) is None else map(load_spilled, items)
+
+
 def write_items(
     items: Iterable[Item], target: str, output: str | None, notes: Notes, standard: Any = None
 ) -> int:
@@ -77,7 +83,7 @@ def write_run(
 
     Without an output they go to `standard`, which is standard output unless another stream is given.
     """
-    counted = _Counted(items)
+    counted = _Counted(for_writer(items, writer))
     _write_all(counted, writer, output, run, standard)
     return counted.count
 
@@ -89,7 +95,7 @@ def write_while_read(
 
     So every damage in the input is noted, however early the reader of the output goes away.
     """
-    counted = _Counted(items)
+    counted = _Counted(for_writer(items, writer))
     try:
         _write_all(counted, writer, output, run, standard)
     except BrokenPipeError:

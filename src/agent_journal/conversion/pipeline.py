@@ -23,7 +23,7 @@ from agent_journal.errors import (
 from agent_journal.inputs import sqlite_copy
 from agent_journal.inputs.input import NotFollowed, as_text, open_source, opened, sha256
 from agent_journal.model import Conversation, Item, Memory, Origin, timestamps
-from agent_journal.model.token_sanity import odd_counts
+from agent_journal.model.token_sanity import implausible_counts
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def parse_format(text: str) -> tuple[Reader, str | None]:
     name, at, version = text.partition("@")
     reader = readers.get(name)
     if at and version not in reader.INFO.versions:
-        raise NoSuchName(f"version of {name}", version, reader.INFO.versions)
+        raise NoSuchName(f"{name} version", version, reader.INFO.versions)
     return reader, version or None
 
 
@@ -204,7 +204,6 @@ def read_unit(unit: Unit, note: Notes, *, is_confined: bool = True) -> Iterator[
     An unforeseen error costs the rest of the unit and is noted, too; it is raised if it is not confined.
     """
     source, info = unit.source, unit.reader.INFO
-    is_foreign = plugins.package_of(unit.reader) is not None
     try:
         origin = Origin(
             reader=info.name,
@@ -214,17 +213,8 @@ def read_unit(unit: Unit, note: Notes, *, is_confined: bool = True) -> Iterator[
             sha256=sha256(source),
         )
         about = note.about(source.label)
-        modified_at: str | None = None
-        for item in unit.reader.read(source, unit.version, about):
-            _insist_on_an_item(item, is_foreign=is_foreign)
-            for message, odd in odd_counts(item) if isinstance(item, Conversation) else ():
-                about(Kind.ODD_COUNT, message, odd)
-            # What another reader made, and a writer of ours wrote down, is given back as it was.
-            is_first = item.source == info.name and (item.origin is None or item.origin.member is not None)
-            if is_first and isinstance(item, Conversation) and not _has_time(item):
-                modified_at = modified_at or _modified_at(source)
-                item = _with_file_time(item, modified_at, about)  # noqa: PLW2901 (the same with its time)
-            yield _with_origin(item, origin)
+        # No variable refers to an item that was yielded: the caller decides how long it stays in memory.
+        yield from map(_Completion(unit, origin, about).item, unit.reader.read(source, unit.version, about))
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
     except AgentJournalError:
@@ -237,6 +227,30 @@ def read_unit(unit: Unit, note: Notes, *, is_confined: bool = True) -> Iterator[
         for file, place, said in sqlite_copy.left_out:
             note.add(Kind.TOO_LARGE, file, place, said)
         sqlite_copy.left_out.clear()
+
+
+class _Completion:
+    """Adds to each item of a unit what its reader leaves out, and notes what is odd."""
+
+    def __init__(self, unit: Unit, origin: Origin, note: Notes) -> None:
+        self._source = unit.source
+        self._name = unit.reader.INFO.name
+        self._is_foreign = plugins.package_of(unit.reader) is not None
+        self._origin = origin
+        self._note = note
+        self._modified_at: str | None = None
+
+    def item(self, item: Item) -> Item:
+        """Return an item of the reader with its origin and, if it states no time, that of its file."""
+        _insist_on_an_item(item, is_foreign=self._is_foreign)
+        for message, odd in implausible_counts(item) if isinstance(item, Conversation) else ():
+            self._note(Kind.ODD_COUNT, message, odd)
+        # What another reader made, and a writer of ours wrote down, is given back as it was.
+        is_first = item.source == self._name and (item.origin is None or item.origin.member is not None)
+        if is_first and isinstance(item, Conversation) and not _has_time(item):
+            self._modified_at = self._modified_at or _modified_at(self._source)
+            item = _with_file_time(item, self._modified_at, self._note)
+        return _with_origin(item, self._origin)
 
 
 def _insist_on_an_item(item: Any, *, is_foreign: bool) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from io import SEEK_END
 from itertools import accumulate, groupby
 from operator import itemgetter
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 from weakref import finalize
 
 import msgspec
+
+from agent_journal.model.spilled import Spilled, encode_spilled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,7 +42,7 @@ _MARGIN = 64
 _DEEP = b"\0"
 _LISTED = b"\x91"
 _from_json = msgspec.json.Decoder().decode
-_pack = msgspec.msgpack.Encoder().encode
+_pack = msgspec.msgpack.Encoder(enc_hook=encode_spilled).encode
 
 
 class Grouped:
@@ -174,7 +177,7 @@ class _Margin:
         """A value as JSON, which has numbers of any size."""
         self._innermost[0] = value
         try:
-            return msgspec.json.encode(self._outermost)[_MARGIN:-_MARGIN]
+            return msgspec.json.encode(self._outermost, enc_hook=encode_spilled)[_MARGIN:-_MARGIN]
         finally:
             self._innermost[0] = None
 
@@ -238,6 +241,62 @@ class Shelf:
         start, length = place
         self._file.seek(start)
         return self._file.read(length)
+
+
+class ValueSpill:
+    """Moves large values of events to a private temporary file, which is deleted with the last of them.
+
+    Values that cannot be encoded, or that there is no room for, stay in memory.
+    """
+
+    # Smaller values take no more memory than the objects that would replace them.
+    _MIN_BYTES = 512
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] | None = None
+        self._end = 0
+        self._margin = _Margin()
+        self._is_usable = True
+
+    def put(self, value: Any) -> Any:
+        """Return an object that loads the value, or the value itself."""
+        if not self._is_usable:
+            return value
+        try:
+            data = self._margin.packed(value)
+            if len(data) < self._MIN_BYTES:
+                return value
+            start = self._write(data)
+        except (RecursionError, OverflowError, UnicodeError):
+            return value
+        except OSError:  # no temporary folder, or no room in it
+            self._is_usable = False
+            return value
+        return Spilled(partial(self._read, start, len(data)))
+
+    def _write(self, data: bytes) -> int:
+        if self._file is None:
+            # Unbuffered, so that a failed write is noticed while the value is still in memory.
+            self._file = TemporaryFile(prefix="agent-journal-", buffering=0)  # noqa: SIM115 (closed with the object)
+            finalize(self, self._file.close)
+        start = self._end
+        self._file.seek(start)
+        remaining = memoryview(data)
+        while remaining:
+            remaining = remaining[self._file.write(remaining) :]
+        self._end += len(data)
+        return start
+
+    def _read(self, start: int, size: int) -> Any:
+        file = cast("IO[bytes]", self._file)
+        file.seek(start)
+        pieces: list[bytes] = []
+        while size:
+            pieces.append(file.read(size))
+            if not pieces[-1]:
+                raise OSError("a temporary file was truncated")
+            size -= len(pieces[-1])
+        return msgspec.msgpack.decode(b"".join(pieces))
 
 
 class _Stored:

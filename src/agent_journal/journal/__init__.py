@@ -10,37 +10,37 @@ if TYPE_CHECKING:
     from agent_journal.journal.facade import (
         Journal,
         Summary,
-        disk,
+        describe_rebuilt_index,
+        disk_usage,
         embed,
         embed_in_background,
         finish_erasing,
         finish_forgetting,
         forget,
         import_files,
-        index_made_anew,
         mend,
-        moment,
         reindex,
         repair,
         sync,
+        utc_now,
     )
 
 __all__ = [
     "Journal",
     "Summary",
-    "disk",
+    "describe_rebuilt_index",
+    "disk_usage",
     "embed",
     "embed_in_background",
     "finish_erasing",
     "finish_forgetting",
     "forget",
     "import_files",
-    "index_made_anew",
     "mend",
-    "moment",
     "reindex",
     "repair",
     "sync",
+    "utc_now",
 ]
 
 

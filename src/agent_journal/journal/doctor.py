@@ -1,4 +1,4 @@
-"""Whether a journal, and what it is made from, is in good order, and what to do where it is not."""
+"""Finds problems with a journal and its sources, and what to do about each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agent_journal.discovery.retention import deleting
 from agent_journal.errors import AgentJournalError, ArchiveInUse, BadConfig, UnfinishedErasure
 from agent_journal.journal import embeddings, facade, index_upkeep, inventory
 from agent_journal.model import timestamps
-from agent_journal.text.humanize import count, not_whole, size
+from agent_journal.text.humanize import count, missing_files, size, unread_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive import Archive
     from agent_journal.config import Config
-    from agent_journal.journal.inventory import Histories, Survey
+    from agent_journal.journal.inventory import Inventory, SourceInventory
     from agent_journal.readers import Retention
 
 _DAY_NS = 86_400 * 10**9
@@ -41,7 +41,7 @@ _LEAST_FREE = 256 << 20
 _MOST_NAMED = 3
 # Checks read all of the vault within a month; who runs none for longer is reminded.
 _LATE_DAYS = 60
-_BROKEN = "see docs/archive.md, 'When it breaks'"
+_BROKEN = "see docs/archive.md, 'Troubleshooting'"
 # Programs that copy single files of a folder to other machines while they are written, and bring others back.
 _CARRIERS = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents", "nextcloud")
 
@@ -62,15 +62,15 @@ def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: i
         config = load(home, environ)
         yield _config(home)
     except BadConfig as error:
-        yield Finding(topic="config", says=str(error), act="mend it; until then hardly anything can run")
+        yield Finding(topic="config", says=str(error), act="correct it; until then most commands cannot run")
         config = defaults(home, environ)
     unfinished = _finish_forgetting(config)
     kept, trouble = _opened(home)
-    shared = machine.trouble(home, kept.store) if kept is not None else ""
+    shared = machine.write_refusal(home, kept.store) if kept is not None else ""
     if shared:
-        yield Finding(topic="place", says=f"{home} belongs to another machine", act=shared)
+        yield Finding(topic="place", says=f"{home} is assigned to another machine", act=shared)
     try:
-        seen = inventory.taken(config, environ, here, kept)
+        seen = inventory.take_inventory(config, environ, here, kept)
         yield from _sources(seen)
         yield from _retention(seen, environ, now_ns)
         if trouble is not None:
@@ -88,7 +88,7 @@ def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: i
 
 def _config(home: Path) -> Finding:
     path = home / FILE_NAME
-    return Finding(topic="config", says=f"{path}" if path.exists() else "none; everything is as by default")
+    return Finding(topic="config", says=f"{path}" if path.exists() else "default settings")
 
 
 def _finish_forgetting(config: Config) -> Finding | None:
@@ -96,12 +96,14 @@ def _finish_forgetting(config: Config) -> Finding | None:
     if not archive.exists(config.home):
         return None
     try:
-        if facade.finish_forgetting(config):
-            return Finding(topic="forget", says="an earlier 'aj forget' was not finished; it is now")
+        finished = facade.finish_forgetting(config)
+        if finished is not None:
+            says = ["finished an earlier 'aj forget' that was interrupted", *finished.replaced]
+            return Finding(topic="forget", says="; ".join(says))
     except ArchiveInUse:
-        return Finding(topic="forget", says="another aj is erasing something that was forgotten")
+        return Finding(topic="forget", says="another aj is erasing forgotten conversations")
     except UnfinishedErasure as error:
-        return Finding(topic="forget", says=str(error), act="mend what is said there, then run 'aj sync'")
+        return Finding(topic="forget", says=str(error), act="solve that problem, then run 'aj sync'")
     except AgentJournalError:
         return None  # the journal cannot be opened, which is told otherwise
     return None
@@ -109,10 +111,10 @@ def _finish_forgetting(config: Config) -> Finding | None:
 
 def _opened(home: Path) -> tuple[Archive | None, Finding | None]:
     if not archive.exists(home):
-        says = f"there is none in {home} yet"
-        return None, Finding(topic="journal", says=f"{says}; 'aj sync' makes it, 'aj demo' shows one")
+        says = f"there is no journal in {home} yet"
+        return None, Finding(topic="journal", says=f"{says}; {archive.HOW_TO_START}")
     try:
-        return archive.open_as_it_is(home), None
+        return archive.open_without_migrating(home), None
     except AgentJournalError as error:
         return None, Finding(topic="journal", says=str(error), act=_BROKEN)
 
@@ -127,21 +129,23 @@ def _parts(kept: Archive, config: Config) -> Iterator[Finding]:
             yield Finding(topic=topic, says=str(error), act=_BROKEN)
 
 
-def _sources(seen: Survey) -> Iterator[Finding]:
+def _sources(seen: Inventory) -> Iterator[Finding]:
     for each in seen.by_source.values():
         if each.files or each.moved_by:
             yield Finding(topic="source", says=_said(each), data=msgspec.to_builtins(each))
     if not any(each.files for each in seen.by_source.values()):
-        yield Finding(topic="source", says="no history was found; 'aj formats' lists what is known")
+        yield Finding(
+            topic="source", says="no conversations found on this machine; 'aj formats' lists the known tools"
+        )
     for note in seen.notes[:_MOST_NAMED]:
         yield Finding(topic="source", says=str(note))
 
 
-def _said(each: Histories) -> str:
-    moved = f" (settled by {', '.join(each.moved_by)})" if each.moved_by else ""
+def _said(each: SourceInventory) -> str:
+    moved = f" (location set by {', '.join(each.moved_by)})" if each.moved_by else ""
     if not each.files:
-        return f"{each.title}: nothing was found{moved}"
-    new = f", {each.new_files:,} not archived as they are now" if each.new_files else ""
+        return f"{each.title}: nothing found{moved}"
+    new = f", {each.new_files:,} new or changed since the last sync" if each.new_files else ""
     homes = ", ".join(each.homes)
     return f"{each.title}: {_files(each.files)}, {size(each.bytes)} in {homes}{moved}{new}"
 
@@ -150,7 +154,7 @@ def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count:,} files"
 
 
-def _retention(seen: Survey, environ: Mapping[str, str], now_ns: int) -> Iterator[Finding]:
+def _retention(seen: Inventory, environ: Mapping[str, str], now_ns: int) -> Iterator[Finding]:
     for name, reader in readers.discover().items():
         rule, each = reader.INFO.retention, seen.by_source[name]
         if rule is not None and each.files:
@@ -158,46 +162,48 @@ def _retention(seen: Survey, environ: Mapping[str, str], now_ns: int) -> Iterato
 
 
 def _one_retention(
-    title: str, rule: Retention, each: Histories, environ: Mapping[str, str], now_ns: int
+    title: str, rule: Retention, each: SourceInventory, environ: Mapping[str, str], now_ns: int
 ) -> Finding:
     holds = deleting(rule, environ)
     data = {**holds._asdict(), "source": each.source, "key": rule.key, "advice": rule.advice}
-    by = f"{rule.key} is settled" if holds.is_settled else "its default"
+    by = f"set by {rule.key}" if holds.is_settled else "default"
     if holds.trouble:
-        says = f"{title}: {holds.file} cannot be read ({holds.trouble}), so it may delete as by default"
-        return Finding(topic="retention", says=says, data=data, act=f"mend {holds.file}")
+        says = f"{title}: cannot read {holds.file} ({holds.trouble}), so the tool may delete as by default"
+        return Finding(topic="retention", says=says, data=data, act=f"correct {holds.file}")
     if holds.days is None and holds.most is None:
         return Finding(topic="retention", says=f"{title} deletes nothing ({by})", data=data)
     if not holds.days and holds.most is None:
-        act = f"write {rule.advice} into {holds.file}"
-        return Finding(topic="retention", says=f"{title} keeps no histories ({by})", data=data, act=act)
+        act = f"set {rule.advice} in {holds.file}"
+        return Finding(
+            topic="retention", says=f"{title} does not store its sessions ({by})", data=data, act=act
+        )
     limits = [
         f"after {holds.days:,g} days" if holds.days is not None else "",
-        f"all but {holds.most:,}" if holds.most is not None else "",
+        f"except for the newest {holds.most:,}" if holds.most is not None else "",
     ]
-    says = f"{title} deletes its histories {', '.join(filter(None, limits))} ({by})"
+    says = f"{title} deletes its sessions {', '.join(filter(None, limits))} ({by})"
     if holds.most is not None or (holds.days or 0) < _FOR_GOOD:
-        says += f"; {rule.advice} in {holds.file} keeps them"
+        says += f"; set {rule.advice} in {holds.file} to keep them"
     return Finding(topic="retention", says=says, data=data, act=_in_danger(each, holds.days, now_ns))
 
 
-def _in_danger(each: Histories, days: float | None, now_ns: int) -> str:
+def _in_danger(each: SourceInventory, days: float | None, now_ns: int) -> str:
     """What to do if something that is not archived is about to be deleted."""
     if days is None or not each.new_files:
         return ""
     left = days - (now_ns - each.oldest_new) / _DAY_NS
     if left > _IN_TIME:
         return ""
-    return f"{_files(each.new_files)} not archived, and the oldest may go any day: run 'aj sync'"
+    return f"{_files(each.new_files)} not archived, and the oldest may be deleted any day: run 'aj sync'"
 
 
 def _journal(kept: Archive, config: Config) -> Finding:
     counts = kept.store.counts()
     says = f"{config.home}: {counts.messages:,} messages from {_files(counts.sources)}"
     if counts.missing:
-        says += f", {counts.missing:,} of them gone from disk and kept"
-    if lacking := not_whole(counts.partly, counts.unread):
-        says += f"; {lacking} ('aj status --problems')"
+        says += f", {missing_files(counts.missing)}"
+    if unread := unread_files(counts.partly, counts.unread):
+        says += f"; {unread} ('aj status --problems' lists them)"
     return Finding(topic="journal", says=says, data={"home": str(config.home)})
 
 
@@ -205,75 +211,79 @@ def _vault(kept: Archive, _config: Config) -> Finding:
     damage = checking.vault_damage(kept)
     read = checking.vault_read_at(kept)
     data: dict[str, Any] = {"read_at": read}
-    told = f"all of it was last read {read[:10]}" if read else "'aj check' has not read all of it yet"
+    told = f"last read completely on {read[:10]}" if read else "'aj check' has not read all of it yet"
     if not damage:
         late = (
             bool(read)
-            and time.time() - _LATE_DAYS * vault_checks.DAY > (timestamps.epoch_ms(read) or 0) / 1000
+            and time.time() - _LATE_DAYS * vault_checks.SECONDS_PER_DAY
+            > (timestamps.epoch_ms(read) or 0) / 1000
         )
         act = "run 'aj check'" if late else ""
-        return Finding(topic="vault", says=f"no damage is known; {told}", act=act, data=data)
+        return Finding(topic="vault", says=f"no known damage; {told}", act=act, data=data)
     packs = list(dict.fromkeys(each.where for each in damage))
-    act = "run 'aj repair'; with --from BACKUP it looks there, too"
-    says = f"{count(len(damage), 'piece')} of what was kept damaged or gone, in {_some_of(packs)}; {told}"
+    act = "run 'aj repair'; with --from BACKUP, it also looks in a backup"
+    pieces = count(len(damage), "piece is", "pieces are")
+    says = f"{pieces} damaged or missing, in {_some_of(packs)}; {told}"
     data |= {"packs": packs, "damaged": [each.blob.hex() for each in damage]}
     return Finding(topic="vault", says=says, act=act, data=data)
 
 
 def _index(kept: Archive, config: Config) -> Finding:
-    state = index_upkeep.state(kept, config)
+    state = index_upkeep.read_state(kept, config)
     if state["whole"]:
-        return Finding(topic="index", says=f"it has all {state['entries']:,} entries", data=state)
+        return Finding(
+            topic="index", says=f"up to date ({count(state['entries'], 'entry', 'entries')})", data=state
+        )
     if state["problem"]:
         return Finding(topic="index", says=state["problem"], act="run 'aj reindex'", data=state)
-    return Finding(topic="index", says="it lacks what came last", act="run 'aj sync'", data=state)
+    return Finding(topic="index", says="the newest entries are missing", act="run 'aj sync'", data=state)
 
 
 def _vectors(kept: Archive, config: Config) -> Finding:
-    state = embeddings.state(kept, config)
+    state = embeddings.read_state(kept, config)
     data = state._asdict()
     if state.problem:
-        act = "" if not config.index.vector.enabled else "run 'aj embed --anew'"
+        act = "" if not config.index.vector.enabled else "run 'aj embed --rebuild'"
         return Finding(topic="meaning", says=state.problem, act=act, data=data)
-    says = f"{state.done:,} of {state.entries:,} entries can be found by meaning"
-    says += f" (being prepared{state.running})" if state.running else ""
+    says = f"{state.done:,} of {state.entries:,} entries have embeddings"
+    says += f" (computing the rest{state.running})" if state.running else ""
     if not state.whole and not state.running:
-        says += "; the next search, sync or 'aj embed' goes on"
+        says += "; the next search, sync or 'aj embed' continues"
     return Finding(topic="meaning", says=says, data=data)
 
 
 def _crash_reports(home: Path) -> Iterator[Finding]:
     """Unforeseen errors that were reported to a file; whoever has passed them on removes the folder."""
-    found = crash_reports.listed(str(home / crash_reports.FOLDER))
+    found = crash_reports.names_in(str(home / crash_reports.FOLDER))
     if found:
         newest = found[-1]
-        says = f"{count(len(found), 'crash report')} in {home / crash_reports.FOLDER}, the newest is {newest}"
-        act = "attach it to a bug report, it holds no conversation text; then remove the folder"
+        says = f"{count(len(found), 'crash report')} in {home / crash_reports.FOLDER}; the newest is {newest}"
+        act = "attach it to a bug report (it contains no conversation text), then delete the folder"
         data = {"reports": len(found), "newest": newest}
         yield Finding(topic="reports", says=says, act=act, data=data)
 
 
-def _around(config: Config, seen: Survey) -> Iterator[Finding]:
+def _around(config: Config, seen: Inventory) -> Iterator[Finding]:
     """The machine: who may read the files, how much room there is, who writes, and what with."""
     if archive.exists(config.home):
         yield _permissions(config.home)
     yield _space(config, seen)
     owner = Lock(config.home / archive.LOCK).owner()
-    says = "nobody is writing" if owner is None else f"another aj is writing now{owner}"
+    says = "no other process is writing" if owner is None else f"another aj is writing now{owner}"
     yield Finding(topic="lock", says=says)
     version, is_safe = engine()
     act = "" if is_safe else "upgrade apsw ('pip install -U apsw'): this version can damage a database"
     yield Finding(topic="sqlite", says=f"SQLite {version}", act=act, data={"version": version})
     carrier = next((word for word in _CARRIERS if word in str(config.home).lower()), None)
     if carrier is not None:
-        says = f"the journal lies in a folder that {carrier} may copy while it is written"
-        yield Finding(topic="place", says=says, act="move it elsewhere, and share copies by 'aj backup'")
+        says = f"the journal is in a folder that {carrier} may copy while it is being written"
+        yield Finding(topic="place", says=says, act="move it elsewhere; share backups made with 'aj backup'")
 
 
 def _permissions(home: Path) -> Finding:
     """Files are for their owner alone. On Windows the folder's owner is all that there is to say."""
     if os.name == "nt":
-        return Finding(topic="permissions", says="as those of the folder")
+        return Finding(topic="permissions", says="inherited from the folder")
     places = [
         home,
         *(path for name in (archive.VAULT, "index", "index.vectors") for path in (home / name).rglob("*")),
@@ -281,11 +291,11 @@ def _permissions(home: Path) -> Finding:
     places += [home / name for name in (archive.DATABASE, archive.LOCK, archive.VAULT, FILE_NAME)]
     barred = sorted({str(path) for path in places if _is_barred(path)})
     if barred:  # mostly since somebody ran `sudo aj sync`
-        says = f"you may not write to {_some_of(barred)}: 'aj sync' and others will be refused"
+        says = f"you cannot write to {_some_of(barred)}, so 'aj sync' and other commands will fail"
         return Finding(topic="permissions", says=says, act=_given_back(home), data={"barred": barred})
     loose = sorted({str(path) for path in places if _is_loose(path)})
     if loose:
-        says, act = f"others may read {_some_of(loose)}", f"chmod -R go-rwx {quote(str(home))}"
+        says, act = f"other users can read {_some_of(loose)}", f"chmod -R go-rwx {quote(str(home))}"
         return Finding(topic="permissions", says=says, act=act, data={"loose": loose})
     return Finding(topic="permissions", says="only you can read the journal")
 
@@ -303,7 +313,7 @@ def _is_barred(path: Path) -> bool:
 def _given_back(home: Path) -> str:
     """How a person comes to own a journal."""
     if os.statvfs(home).f_flag & os.ST_RDONLY:
-        return f"{home} lies where nothing can be written: 'aj backup PATH' copies it to where you can"
+        return f"{home} is on a read-only file system: 'aj backup PATH' copies it elsewhere"
     place = quote(str(home))
     return f'sudo chown -R "$(id -un)" {place}; chmod -R u+rwX,go-rwx {place}'
 
@@ -315,13 +325,13 @@ def _is_loose(path: Path) -> bool:
         return False
 
 
-def _space(config: Config, seen: Survey) -> Finding:
+def _space(config: Config, seen: Inventory) -> Finding:
     place = config.home
     while not place.exists() and place != place.parent:
         place = place.parent
     free = shutil.disk_usage(place).free
-    parts = facade.disk(config)
+    parts = facade.disk_usage(config)
     needed = max(seen.new_bytes, _LEAST_FREE)
-    says = f"the journal takes {size(sum(parts.values()))}, {size(free)} are free"
-    act = f"free some: {size(needed)} are needed for what is to come" if free < needed else ""
+    says = f"the journal uses {size(sum(parts.values()))}; {size(free)} are free"
+    act = f"free some space: {size(needed)} are needed" if free < needed else ""
     return Finding(topic="disk", says=says, act=act, data={"free": free, **parts})

@@ -16,7 +16,7 @@ from agent_journal.archive.lock import Lock
 from agent_journal.errors import ArchiveInUse, IndexDamaged
 from agent_journal.journal import index_upkeep
 from agent_journal.search.semantic import chunks, models, vectors
-from agent_journal.search.semantic.vectors import About, Made, Stored
+from agent_journal.search.semantic.vectors import StoredVectors, VectorFormat, VectorsInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import Indexed
+    from agent_journal.archive.store import IndexEntry
     from agent_journal.config import Config
     from agent_journal.search.semantic.models import Model
 
 # So many entries are worth a process of their own; fewer are dealt with by the next search.
-MUCH = 500
+MIN_BACKGROUND_ENTRIES = 500
 _HELD = 8192  # vectors that are written together
 _THOUGHTS = 8  # pieces of what a model thought, at most
 _ATTACHED = 16  # and of files that were put beside a message: what they are about is mostly said early
@@ -65,57 +65,59 @@ class State(NamedTuple):
     problem: str = ""
 
 
-def folder(config: Config) -> Path:
+def vectors_folder(config: Config) -> Path:
     """Where the vectors of a journal lie."""
-    return vectors.folder_beside(config.storage.index_path)
+    return vectors.vectors_folder(config.storage.index_path)
 
 
-def chosen(config: Config) -> models.Chosen:
+def choose_model(config: Config) -> models.ModelChoice:
     """The model that vectors are made with."""
     settled = config.index.vector
     is_own, is_settled = settled.model_use == "all", _names_a_model(config)
-    return models.chosen(settled.model_path, settled.fallback, own=is_own, is_settled=is_settled)
+    return models.choose_model(
+        settled.model_path, settled.fallback, allow_custom=is_own, is_configured=is_settled
+    )
 
 
-def own_model(config: Config) -> models.Chosen:
+def load_custom_model(config: Config) -> models.ModelChoice:
     """The person's own model."""
-    return models.own_model(config.index.vector.model_path, is_settled=_names_a_model(config))
+    return models.load_custom_model(config.index.vector.model_path, is_configured=_names_a_model(config))
 
 
 def _names_a_model(config: Config) -> bool:
     return "index.vector.model_path" in config.origins
 
 
-def made_with(kept: Archive, config: Config, model: Model) -> Made:
+def vector_format(kept: Archive, config: Config, model: Model) -> VectorFormat:
     """How vectors are to be made."""
-    content = f"chunks {chunks.REVISION}" + (" thinking" if config.index.thinking else "")
+    content = f"chunks {chunks.CHUNKING_VERSION}" + (" thinking" if config.index.thinking else "")
     content += " failures" if config.index.tool_output else ""
     precision = config.index.vector_precision
-    return Made(kept.store.journal_id, model.name, model.dimensions, precision, content)
+    return VectorFormat(kept.store.journal_id, model.name, model.dimensions, precision, content)
 
 
-def fresh(kept: Archive, config: Config, model: Model) -> About | None:
+def read_current(kept: Archive, config: Config, model: Model) -> VectorsInfo | None:
     """What the vectors say about themselves, if they were made as they should be; None if not."""
     try:
-        said = vectors.about(folder(config))
+        said = vectors.read_info(vectors_folder(config))
     except IndexDamaged:
         return None
-    if said is None or said.made != made_with(kept, config, model):
+    if said is None or said.made != vector_format(kept, config, model):
         return None
     # A power cut took rows that the vectors know; their keys will be given to others.
     return said if said.reach <= kept.store.last_key() else None
 
 
-def reaches(kept: Archive, config: Config, model: Model) -> int:
+def embedded_up_to(kept: Archive, config: Config, model: Model) -> int:
     """Up to which key everything has vectors as it should; 0 if nothing has."""
-    said = fresh(kept, config, model)
+    said = read_current(kept, config, model)
     return said.upto if said is not None else 0
 
 
-def is_readable(place: Path, said: About) -> bool:
+def is_complete(place: Path, said: VectorsInfo) -> bool:
     """Whether the files are as long as they should be."""
     try:
-        Stored(place, said)
+        StoredVectors(place, said)
     except IndexDamaged:
         return False
     return True
@@ -128,9 +130,9 @@ class Embedder:
         self._archive = kept
         self._config = config
         self._model = model
-        self._folder = folder(config)
+        self._folder = vectors_folder(config)
         self._turn = Lock(self._folder / "turn")
-        self._said: About | None = None
+        self._said: VectorsInfo | None = None
         self._generation = 0
         self._held: list[tuple[list[int], list[int], NDArray[np.float32]]] = []
         """Keys, the key of each vector, and vectors that are not written yet."""
@@ -139,9 +141,9 @@ class Embedder:
         self,
         *,
         seconds: float | None = None,
-        told: Callable[[int, int], None] | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
         wait: float = 0.0,
-        anew: bool = False,
+        from_scratch: bool = False,
     ) -> bool:
         """Whether all have vectors now; it ends after about so many seconds. `told` gets done and total.
 
@@ -151,9 +153,9 @@ class Embedder:
         until = None if seconds is None else time.monotonic() + seconds
         self._turn.acquire(wait)
         try:
-            if anew:
+            if from_scratch:
                 self._forget()
-            is_all = self._pass(until, told or (lambda _, __: None))
+            is_all = self._pass(until, on_progress or (lambda _, __: None))
             if is_all and seconds is None:
                 self._tidy()
         finally:
@@ -192,24 +194,26 @@ class Embedder:
 
     def _forget(self) -> None:
         """Let go of the vectors that there are, whatever they are like."""
-        with writing(self._folder):
-            vectors.begin(self._folder, made_with(self._archive, self._config, self._model))
+        with write_lock(self._folder):
+            vectors.start_over(self._folder, vector_format(self._archive, self._config, self._model))
 
-    def _begun(self) -> About:
+    def _begun(self) -> VectorsInfo:
         """Vectors to go on with: those that are there, new ones if they were made otherwise."""
-        with writing(self._folder):
-            said = fresh(self._archive, self._config, self._model)
-            if said is not None and is_readable(self._folder, said):
-                vectors.drop_others(self._folder, said.generation)
+        with write_lock(self._folder):
+            said = read_current(self._archive, self._config, self._model)
+            if said is not None and is_complete(self._folder, said):
+                vectors.remove_other_generations(self._folder, said.generation)
             else:
-                said = vectors.begin(self._folder, made_with(self._archive, self._config, self._model))
+                said = vectors.start_over(
+                    self._folder, vector_format(self._archive, self._config, self._model)
+                )
             self._generation = said.generation
             return said
 
     def _todo(self) -> list[tuple[int, list[int]]]:
         """Conversations, newest first, with the keys of what has no vectors yet."""
         said = self._current()
-        done = set(Stored(self._folder, said).known(said.upto).tolist())
+        done = set(StoredVectors(self._folder, said).known_keys(said.upto).tolist())
         found = self._archive.store.newest_first(said.upto)
         todo = ((each, [key for key in keys if key not in done]) for each, keys in found)
         return [(each, keys) for each, keys in todo if keys]
@@ -219,8 +223,8 @@ class Embedder:
         batch: dict[int, _Told] = {}
         count = 0
         for conversation, keys in todo:
-            asked = self._archive.store.asked_before(conversation, set(keys))
-            for entry in self._archive.store.indexed_of(conversation, set(keys)):
+            asked = self._archive.store.preceding_prompts(conversation, set(keys))
+            for entry in self._archive.store.index_entries_of(conversation, set(keys)):
                 batch[entry.key] = _Told(self._pieces(entry), asked.get(entry.key, ""))
                 count += len(batch[entry.key].pieces)
                 if count >= self._model.batch or len(batch) >= self._model.batch * 8:
@@ -229,15 +233,15 @@ class Embedder:
         if batch:
             yield batch
 
-    def _pieces(self, entry: Indexed) -> list[str]:
+    def _pieces(self, entry: IndexEntry) -> list[str]:
         """What is told of an entry: its title, what was said, thought and attached, how a tool failed."""
-        pieces = chunks.chunks(entry.title) + chunks.chunks(entry.text)
+        pieces = chunks.split_chunks(entry.title) + chunks.split_chunks(entry.text)
         if self._config.index.thinking and entry.thinking:
-            pieces += chunks.chunks(entry.thinking, _THOUGHTS)
+            pieces += chunks.split_chunks(entry.thinking, _THOUGHTS)
         if entry.attached:
-            pieces += chunks.chunks(entry.attached, _ATTACHED)
+            pieces += chunks.split_chunks(entry.attached, _ATTACHED)
         if self._config.index.tool_output and entry.has_error:
-            pieces += chunks.ends(entry.output)
+            pieces += chunks.first_and_last_chunk(entry.output)
         return pieces
 
     def _keep(self) -> None:
@@ -251,7 +255,7 @@ class Embedder:
         rows = np.concatenate([each for _, _, each in held])
         says = np.linalg.norm(rows, axis=1) > 0
         kind = np.float16 if self._current().made.precision == "f16" else np.float32
-        with writing(self._folder):
+        with write_lock(self._folder):
             said = self._reloaded()
             asked = [key for keys, _, _ in held for key in keys]
             there = np.array(self._archive.store.index_keys(asked), np.int64)
@@ -272,16 +276,16 @@ class Embedder:
         leans = [place.get(told.asked, -1) for told in batch.values() for _ in told.pieces]
         whole = rows[: len(pieces)] + np.where(np.array(leans)[:, None] >= 0, rows[leans] * _ASKED, 0)
         whole[~rows[: len(pieces)].any(axis=1)] = 0
-        return models.of_length_one(whole)
+        return models.normalize_rows(whole)
 
-    def _current(self) -> About:
+    def _current(self) -> VectorsInfo:
         return self._said or self._begun()
 
-    def _reloaded(self) -> About:
+    def _reloaded(self) -> VectorsInfo:
         """What counts now: somebody may have erased something meanwhile."""
-        said = vectors.about(self._folder)
+        said = vectors.read_info(self._folder)
         if said is None or said.made != self._current().made:
-            said = vectors.begin(self._folder, self._current().made)
+            said = vectors.start_over(self._folder, self._current().made)
             self._generation = _GONE
         return said
 
@@ -290,23 +294,23 @@ class Embedder:
 
         If all was, what others had done is to be done again.
         """
-        with writing(self._folder):
+        with write_lock(self._folder):
             said = self._said = self._reloaded()
             if said.generation == self._generation and said.upto < last:
                 self._said = said._replace(upto=last, reach=max(said.reach, last))
-                vectors.say(self._folder, self._said)
+                vectors.write_info(self._folder, self._said)
 
     def _tidy(self) -> None:
         """Throw out vectors of what is no longer there if they are many."""
         import numpy as np  # noqa: PLC0415
 
-        with writing(self._folder):
-            stored = Stored(self._folder, self._reloaded())
+        with write_lock(self._folder):
+            stored = StoredVectors(self._folder, self._reloaded())
             alive = np.array(self._archive.store.index_keys(), np.int64)
-            known = stored.known()
+            known = stored.known_keys()
             is_much = len(known) > 0 and float(np.isin(known, alive).mean()) < 1 - _DEAD_SHARE
             if is_much:
-                vectors.keep_only(stored, alive)
+                vectors.rewrite_with(stored, alive)
         if is_much:
             self._pass(None, lambda _, __: None)
 
@@ -314,40 +318,40 @@ class Embedder:
         """Make the graph if it is due: that may take an hour, in which others give vectors to what is new."""
         from agent_journal.search.semantic import nearest  # noqa: PLC0415 (imports numpy)
 
-        if not nearest.graph_is_due(Stored(self._folder, self._current())):
+        if not nearest.needs_graph(StoredVectors(self._folder, self._current())):
             return
         turn = Lock(self._folder / "turn.graph")
         with suppress(ArchiveInUse):
             turn.acquire()
             try:
-                nearest.make_graph(Stored(self._folder, self._current()))
+                nearest.build_graph(StoredVectors(self._folder, self._current()))
             finally:
                 turn.release()
 
 
-def erase(kept: Archive, config: Config) -> None:
+def erase_stale(kept: Archive, config: Config) -> None:
     """Leave no vector of what is no longer in the rows."""
-    place = folder(config)
+    place = vectors_folder(config)
     if not place.exists():
         return
     import numpy as np  # noqa: PLC0415
 
-    with writing(place):
+    with write_lock(place):
         try:
-            said = vectors.about(place)
+            said = vectors.read_info(place)
             if said is None:
                 vectors.discard(place)
             else:
-                vectors.keep_only(Stored(place, said), np.array(kept.store.index_keys(), np.int64))
+                vectors.rewrite_with(StoredVectors(place, said), np.array(kept.store.index_keys(), np.int64))
         except IndexDamaged:
             vectors.discard(place)
 
 
-def in_background(kept: Archive, config: Config) -> bool:
+def start_in_background(kept: Archive, config: Config) -> bool:
     """Let another process make vectors, if there are many to be made; whether it does."""
-    if _behind(kept, config) < MUCH:
+    if _behind(kept, config) < MIN_BACKGROUND_ENTRIES:
         return False
-    if Lock(folder(config) / "turn").owner() is not None:
+    if Lock(vectors_folder(config) / "turn").owner() is not None:
         return True
     import subprocess  # noqa: PLC0415 (takes long, and is seldom needed)
 
@@ -369,26 +373,28 @@ def in_background(kept: Archive, config: Config) -> bool:
 def _behind(kept: Archive, config: Config) -> int:
     """About how many entries may lack vectors; told without numpy, which takes longer than a small sync."""
     try:
-        said = vectors.about(folder(config))
+        said = vectors.read_info(vectors_folder(config))
     except IndexDamaged:
         said = None
     return kept.store.last_key() - (said.upto if said is not None else 0)
 
 
-def at_it(config: Config) -> str:
+def running_process(config: Config) -> str:
     """Who is making vectors now; empty if nobody is."""
-    return Lock(folder(config) / "turn").owner() or ""
+    return Lock(vectors_folder(config) / "turn").owner() or ""
 
 
-def state(kept: Archive, config: Config) -> State:
+def read_state(kept: Archive, config: Config) -> State:
     """How far the vectors are."""
     if not config.index.vector.enabled:
-        return State("", problem="index.vector.enabled is false")
-    name = models.name_of(config.index.vector.model_path, own=config.index.vector.model_use == "all")
-    running = at_it(config)
-    entries = index_upkeep.entries(kept, config)
+        return State("", problem="disabled (index.vector.enabled)")
+    name = models.expected_model_name(
+        config.index.vector.model_path, allow_custom=config.index.vector.model_use == "all"
+    )
+    running = running_process(config)
+    entries = index_upkeep.count_entries(kept, config)
     try:
-        said = vectors.about(folder(config))
+        said = vectors.read_info(vectors_folder(config))
     except IndexDamaged as error:
         return State(name, entries=entries, problem=str(error), running=running)
     if said is None or said.reach > kept.store.last_key():
@@ -398,25 +404,27 @@ def state(kept: Archive, config: Config) -> State:
         return State(said.made.model, said.rows, entries, entries, whole=True, running=running)
     import numpy as np  # noqa: PLC0415 (seldom)
 
-    done = len(np.intersect1d(Stored(folder(config), said).known(), kept.store.index_keys()))
+    done = len(
+        np.intersect1d(StoredVectors(vectors_folder(config), said).known_keys(), kept.store.index_keys())
+    )
     return State(said.made.model, said.rows, done, entries, running=running)
 
 
-def fit(kept: Archive, config: Config) -> list[tuple[str, str]]:
+def find_problems(kept: Archive, config: Config) -> list[tuple[str, str]]:
     """What is wrong with the vectors: where, and what."""
-    place = folder(config)
+    place = vectors_folder(config)
     try:
-        said = vectors.about(place)
-        problems = Stored(place, said).problems() if said is not None else []
+        said = vectors.read_info(place)
+        problems = StoredVectors(place, said).problems() if said is not None else []
     except IndexDamaged as error:
-        return [(error.where, f"{error.reason}; 'aj embed --anew' makes them again")]
+        return [(error.where, f"{error.reason}; 'aj embed --rebuild' computes them again")]
     if said is not None and said.made.journal != kept.store.journal_id:
         problems.append("they belong to another journal")
-    return [(str(place), f"{problem}; 'aj embed --anew' makes them again") for problem in problems]
+    return [(str(place), f"{problem}; 'aj embed --rebuild' computes them again") for problem in problems]
 
 
 @contextmanager
-def writing(place: Path) -> Iterator[None]:
+def write_lock(place: Path) -> Iterator[None]:
     """Nobody else changes the vectors inside; what is inside takes a moment."""
     lock = Lock(place / "lock")
     lock.acquire(_WAIT)

@@ -14,7 +14,7 @@ from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind
 from agent_journal.redaction import redact
 from agent_journal.usage.prices import Prices
-from agent_journal.writers import Kin
+from agent_journal.writers import RelatedConversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ Kept = TypeVar("Kept", Conversation, Memory)
 _HITS, _MORE = 1000, 4
 
 
-class Shape(Struct, frozen=True, kw_only=True):
+class ExportOptions(Struct, frozen=True, kw_only=True):
     """What is done to each conversation before it is written."""
 
     branch: str = "all"
@@ -44,7 +44,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     """Whether messages have the source's own form too."""
     media: bool = False
     """Whether images and files that are kept become part of it."""
-    kin: bool = False
+    include_related: bool = False
     """Whether what came out of each is named in it."""
 
 
@@ -55,19 +55,19 @@ class ListPrices:
         self._prices = Prices(config)
         self._sums_requests: dict[str, bool] = {}
 
-    def of_answer(self, source: str, answer: Message) -> float | None:
+    def answer_cost(self, source: str, answer: Message) -> float | None:
         """In US dollars; None if that is not known."""
         if source not in self._sums_requests:
             info = readers.info(source)
             self._sums_requests[source] = info is not None and info.sums_requests
-        return self._prices.of_answer(answer, sums_requests=self._sums_requests[source])
+        return self._prices.answer_cost(answer, sums_requests=self._sums_requests[source])
 
-    def keep(self) -> None:
+    def save_cache(self) -> None:
         """Keep what was looked up for the next time."""
-        self._prices.keep()
+        self._prices.save_cache()
 
 
-def found(journal: Journal, query: str, wanted: Filter | None, most: int | None) -> list[Listed]:
+def find_conversations(journal: Journal, query: str, wanted: Filter | None, most: int | None) -> list[Listed]:
     """The conversations in which the words of a query are, the best first; `wanted` may leave some out."""
     allowed = None if wanted is None else {each.key for each in journal.conversations(wanted)}
     limit = _HITS
@@ -98,8 +98,8 @@ def with_subagents(journal: Journal, chosen: Iterable[Listed]) -> list[Listed]:
     return [*found.values()]
 
 
-def items(
-    journal: Journal, chosen: list[Listed], shape: Shape, run: Run
+def export_items(
+    journal: Journal, chosen: list[Listed], shape: ExportOptions, run: Run
 ) -> Iterator[tuple[Listed, Conversation]]:
     """The conversations as they are written, listed by titles without secrets.
 
@@ -110,7 +110,7 @@ def items(
     for listed in chosen:
         try:
             conversation = journal.read(listed, exact=shape.exact, media=shape.media)
-            item = shaped(conversation, shape, run)
+            item = apply_options(conversation, shape, run)
         except NoSuchMessage:
             continue  # a message is in one conversation; the others were not asked for
         except AgentJournalError as error:  # 'aj check' tells more; the others can be read
@@ -127,15 +127,15 @@ def items(
         raise NoSuchMessage(shape.branch)
 
 
-def shaped(conversation: Conversation, shape: Shape, run: Run) -> Conversation:
+def apply_options(conversation: Conversation, shape: ExportOptions, run: Run) -> Conversation:
     """A conversation as it is given away."""
     changed = transforms.branch(conversation, shape.branch)
     if shape.last is not None:
         changed = transforms.last(changed, shape.last)
-    return guarded(transforms.without(changed, shape.without), shape, run)
+    return redact_item(transforms.without(changed, shape.without), shape, run)
 
 
-def guarded(item: Kept, shape: Shape, run: Run) -> Kept:
+def redact_item(item: Kept, shape: ExportOptions, run: Run) -> Kept:
     """An item without its secrets, unless they are wanted."""
     return item if shape.secrets else transforms.redacted(item, run.note, personal=shape.personal)
 
@@ -143,7 +143,7 @@ def guarded(item: Kept, shape: Shape, run: Run) -> Kept:
 class _Family:
     """What came out of each conversation that is written, by names that are as guarded as the rest."""
 
-    def __init__(self, journal: Journal, chosen: list[Listed], shape: Shape, run: Run) -> None:
+    def __init__(self, journal: Journal, chosen: list[Listed], shape: ExportOptions, run: Run) -> None:
         self._journal = journal
         self._keys = {each.key for each in chosen}
         self._shape = shape
@@ -157,7 +157,7 @@ class _Family:
 
     def tell_children(self, listed: Listed) -> None:
         """Let the run know what came out of a conversation, before that is written."""
-        if not self._shape.kin:
+        if not self._shape.include_related:
             return
         kin = tuple(
             self._kin(child, cast("Relation", child.relation))
@@ -167,9 +167,9 @@ class _Family:
         if kin:
             self._run.children[listed.source, listed.id] = kin
 
-    def _kin(self, child: Listed, relation: Relation) -> Kin:
+    def _kin(self, child: Listed, relation: Relation) -> RelatedConversation:
         link = self._journal.link(child) if relation == "subagent" else None
-        return Kin(
+        return RelatedConversation(
             id=child.id,
             relation=relation,
             title=self.title(child),

@@ -21,21 +21,21 @@ from agent_journal.inputs.closeable import Closing
 from agent_journal.journal import index_upkeep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.candidates import Found, Result
+    from agent_journal.archive.candidates import ImportCandidate, Result
     from agent_journal.archive.importing import Importer
-    from agent_journal.archive.media import KeptMedia
-    from agent_journal.archive.native_content import Exactly
-    from agent_journal.archive.repairing import Healed, Outcome
-    from agent_journal.archive.salvage import Sound
+    from agent_journal.archive.media import StoredMedia
+    from agent_journal.archive.native_content import NativeContentReader
+    from agent_journal.archive.repairing import Repaired, RepairOutcome
+    from agent_journal.archive.salvage import RecoveringReader
     from agent_journal.archive.store import Change, Filter, Listed
     from agent_journal.archive.syncing import Scan
     from agent_journal.config import Config
     from agent_journal.journal import embeddings
-    from agent_journal.journal.search import Answer, Mode, Searching
+    from agent_journal.journal.search import Answer, Mode, SearchSession
     from agent_journal.model import Conversation, Link, Media, Memory
     from agent_journal.notes import Notes
     from agent_journal.search.query import Filters, Query
@@ -57,15 +57,15 @@ class Summary(NamedTuple):
 
 def sync(
     config: Config,
-    found: Callable[[Archive], Iterable[Found]],
-    done: Callable[[Result], None],
+    find_candidates: Callable[[Archive], Iterable[ImportCandidate]],
+    on_result: Callable[[Result], None],
     *,
     full: bool = False,
     is_all: bool = True,
     make: bool = True,
-    begun: Callable[[int, int], None] | None = None,
-    unchanged: Callable[[Result], None] | None = None,
-    waiting: Callable[[str], None] | None = None,
+    on_start: Callable[[int, int], None] | None = None,
+    on_unchanged: Callable[[Result], None] | None = None,
+    on_wait: Callable[[str], None] | None = None,
 ) -> Summary:
     """Import what is new or changed of the files that are found; `begun` is told how many, and their bytes.
 
@@ -76,30 +76,32 @@ def sync(
     """
     from agent_journal.archive.syncing import Scan  # noqa: PLC0415 (who searches needs none of it)
 
-    now = moment()
+    now = utc_now()
     with (
-        archive.open_to_write(config.home, waiting=waiting, make=make) as kept,
+        archive.open_to_write(config.home, on_wait=on_wait, create=make) as kept,
         _finishing_erasure(kept, config),
     ):
-        scan = Scan(kept, now, full=full, is_all=is_all, unchanged=unchanged)
+        scan = Scan(kept, now, full=full, is_all=is_all, on_unchanged=on_unchanged)
         outdated = scan.outdated() if is_all else []
-        changed = sorted(scan.changed(found(kept)), key=_by_age)
+        changed = sorted(scan.changed(find_candidates(kept)), key=_by_age)
         with index_upkeep.Indexer(kept, config) as indexer:
-            if begun is not None:
+            if on_start is not None:
                 sizes = [*(each.size for each in changed), *(row.size for row in outdated)]
-                begun(len(sizes), sum(sizes))
+                on_start(len(sizes), sum(sizes))
             if changed or outdated:  # else nothing that imports need be loaded
                 largest = _largest_media(config)
-                with _importer(kept, now, indexer.take, done, largest_media=largest, heals=full) as importer:
+                with _importer(
+                    kept, now, indexer.apply, on_result, largest_media=largest, heals=full
+                ) as importer:
                     for row in outdated:
-                        importer.again(row)
+                        importer.reimport(row)
                     reports = str(config.home / crash_reports.FOLDER)
                     _take_all(importer, scan, changed, now, largest_media=largest, reports=reports)
             missing = scan.mark_missing() if is_all else 0
         return Summary(scan.unchanged, missing, len(outdated))
 
 
-def _by_age(found: Found) -> tuple[str, int]:
+def _by_age(found: ImportCandidate) -> tuple[str, int]:
     """Source after source, what changed last at the end.
 
     So what was said in the same days gets keys in a row, and lies side by side in the index: to look at the
@@ -120,7 +122,7 @@ def _importer(
 ) -> Importer:
     from agent_journal.archive.importing import Importer  # noqa: PLC0415
 
-    return Importer(kept, now, changed, done, from_format, largest_media=largest_media, heals=heals)
+    return Importer(kept, now, changed, done, from_format, largest_media=largest_media, repairs_rows=heals)
 
 
 def _largest_media(config: Config) -> int | None:
@@ -130,7 +132,13 @@ def _largest_media(config: Config) -> int | None:
 
 
 def _take_all(
-    importer: Importer, scan: Scan, changed: list[Found], now: str, *, largest_media: int | None, reports: str
+    importer: Importer,
+    scan: Scan,
+    changed: list[ImportCandidate],
+    now: str,
+    *,
+    largest_media: int | None,
+    reports: str,
 ) -> None:
     """Import changed files; many new ones are read by a second process meanwhile."""
     from agent_journal.archive import worker  # noqa: PLC0415 (only if there is something to import)
@@ -138,10 +146,10 @@ def _take_all(
     new = [
         each
         for each in changed
-        if scan.is_new(each) and each.size <= worker.LARGEST and each.path.isprintable()
+        if scan.is_new(each) and each.size <= worker.MAX_WORKER_FILE_BYTES and each.path.isprintable()
     ]
     if sum(each.size for each in new) >= _MUCH and (os.cpu_count() or 1) > 1:
-        for each, prepared in worker.prepared(new, now, largest_media, reports):
+        for each, prepared in worker.prepare(new, now, largest_media, reports):
             if prepared is None:
                 importer.take(each)
             else:
@@ -154,13 +162,13 @@ def _take_all(
 
 def import_files(
     config: Config,
-    found: Iterable[Found],
-    done: Callable[[Result], None],
+    candidates: Iterable[ImportCandidate],
+    on_result: Callable[[Result], None],
     *,
     from_format: str | None = None,
     note: Notes | None = None,
     is_refused: Callable[[str], bool] | None = None,
-    waiting: Callable[[str], None] | None = None,
+    on_wait: Callable[[str], None] | None = None,
 ) -> None:
     """Import files that a person names, imported before or not; of folders what is in them.
 
@@ -170,41 +178,52 @@ def import_files(
     from agent_journal.notes import Notes  # noqa: PLC0415
 
     with (
-        archive.open_to_write(config.home, waiting=waiting) as kept,
+        archive.open_to_write(config.home, on_wait=on_wait) as kept,
         _finishing_erasure(kept, config),
         index_upkeep.Indexer(kept, config) as indexer,
         _importer(
             kept,
-            moment(),
-            indexer.take,
-            done,
+            utc_now(),
+            indexer.apply,
+            on_result,
             from_format,
             largest_media=_largest_media(config),
             heals=True,
         ) as importer,
     ):
-        for each in folders.expanded(found, note or Notes(), from_format, is_refused):
+        for each in folders.expand_folders(candidates, note or Notes(), from_format, is_refused):
             importer.take(each)
 
 
-def finish_erasing(kept: Archive, config: Config, told: Callable[[int, int], None] | None = None) -> int:
-    """Erase what is forgotten and still lies somewhere; how many bytes of the vault that gave back.
+class Erased(NamedTuple):
+    """What was erased."""
+
+    freed: int = 0
+    """How many bytes of the vault were freed."""
+    replaced: Sequence[str] = ()
+    """The sources whose damaged bytes were replaced, each with the consequence."""
+
+
+def finish_erasing(
+    archive: Archive, config: Config, on_progress: Callable[[int, int], None] | None = None
+) -> Erased:
+    """Erase what is forgotten and still lies somewhere.
 
     That may be the rest of what a killed process began, or come with a file that holds other things too.
     """
-    erasing = kept.store.erasing()
+    erasing = archive.store.pending_erasure()
     if erasing is None:
-        return 0
+        return Erased()
     from agent_journal.archive import forgetting  # noqa: PLC0415 (seldom)
     from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
 
-    freed, failures = forgetting.finish(kept)
+    freed, failures, replaced = forgetting.finish_erasing(archive)
     if erasing.rows:
         # Words of what was removed would stay in the index's files for a while.
         steps: list[Callable[[], None]] = [
-            kept.store.compact,
-            lambda: index_upkeep.rebuild(kept, config, told),
-            lambda: embeddings.erase(kept, config),
+            archive.store.compact,
+            lambda: index_upkeep.rebuild(archive, config, on_progress),
+            lambda: embeddings.erase_stale(archive, config),
         ]
         for step in steps:  # one that fails must not keep the others from erasing what they can
             try:
@@ -215,9 +234,9 @@ def finish_erasing(kept: Archive, config: Config, told: Callable[[int, int], Non
                 failures.append(CannotWrite(str(config.home), (error.strerror or str(error)).lower()))
     if failures:
         raise UnfinishedErasure(failures[0]) from failures[0]
-    with kept.store.transaction():
-        kept.store.set_erasing(None)
-    return freed
+    with archive.store.transaction():
+        archive.store.set_pending_erasure(None)
+    return Erased(freed, replaced)
 
 
 @contextmanager
@@ -232,28 +251,27 @@ def _finishing_erasure(kept: Archive, config: Config) -> Iterator[None]:
     finish_erasing(kept, config)
 
 
-def finish_forgetting(config: Config) -> bool:
-    """Finish what an earlier `forget` began and could not end; whether there was such a thing.
+def finish_forgetting(config: Config) -> Erased | None:
+    """Finish what an earlier `forget` began and could not end; None if there was no such thing.
 
     Raises UnfinishedErasure if it still cannot be ended, ArchiveInUse if another process is at it.
     """
     with archive.open_to_read(config.home) as kept:
-        if kept.store.erasing() is None:
-            return False
-    with archive.open_to_write(config.home, wait=0, make=False) as kept:
-        finish_erasing(kept, config)
-    return True
+        if kept.store.pending_erasure() is None:
+            return None
+    with archive.open_to_write(config.home, wait=0, create=False) as kept:
+        return finish_erasing(kept, config)
 
 
 def forget(
     config: Config,
     keys: Callable[[Archive], list[int]],
-    told: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
     *,
     memories: bool = False,
     names: Iterable[str] = (),
-) -> tuple[int, int]:
-    """Erase conversations from rows, vault and index; how many, and how many bytes of the vault went.
+) -> tuple[int, Erased]:
+    """Erase conversations from rows, vault and index; how many, and what became of the bytes in the vault.
 
     With `memories` all of those go, too. `told` is given how many entries the new index has, and how many
     there are. Raises UnfinishedErasure if they are forgotten, and still in some file: `finish_forgetting`
@@ -263,24 +281,24 @@ def forget(
 
     with archive.open_to_write(config.home) as kept:
         wanted = keys(kept)
-        forgetting.forget(kept, wanted, moment(), memories=memories, names=names)
-        return len(wanted), finish_erasing(kept, config, told)
+        forgetting.forget(kept, wanted, utc_now(), memories=memories, names=names)
+        return len(wanted), finish_erasing(kept, config, on_progress)
 
 
 def reindex(
     config: Config,
     *,
     from_vault: bool = False,
-    done: Callable[[Result], None],
-    told: Callable[[int, int], None] | None = None,
+    on_result: Callable[[Result], None],
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Make the index anew from the rows; before that, if asked for, read everything in the vault again."""
     with archive.open_to_write(config.home) as kept, _finishing_erasure(kept, config):
         if from_vault:
-            with _importer(kept, moment(), lambda _: None, done) as importer:
+            with _importer(kept, utc_now(), lambda _: None, on_result) as importer:
                 for row in list(kept.store.sources()):
-                    importer.again(row)
-        index_upkeep.rebuild(kept, config, told)
+                    importer.reimport(row)
+        index_upkeep.rebuild(kept, config, on_progress)
 
 
 def repair(
@@ -288,9 +306,9 @@ def repair(
     backup: Path | None = None,
     *,
     gives_up: bool = False,
-    told: Callable[[str], None] | None = None,
-    waiting: Callable[[str], None] | None = None,
-) -> Outcome:
+    on_message: Callable[[str], None] | None = None,
+    on_wait: Callable[[str], None] | None = None,
+) -> RepairOutcome:
     """Heal what is damaged in rows and vault from the sources, from a backup and from each other.
 
     With `gives_up` the journal does without what is nowhere else. An index that is damaged is made anew.
@@ -298,7 +316,7 @@ def repair(
     from agent_journal.archive import repairing  # noqa: PLC0415 (seldom)
 
     try:
-        return _repaired(config, backup, gives_up=gives_up, told=told, waiting=waiting)
+        return _repaired(config, backup, gives_up=gives_up, told=on_message, waiting=on_wait)
     except (UnusableArchive, DamagedArchive) as error:
         # A journal may also be of a newer version, or of another machine: then nothing is wrong with it.
         is_damaged = DamagedArchive in {type(error), type(error.__cause__)} or repairing.has_no_rows(
@@ -307,8 +325,8 @@ def repair(
         if backup is None or not is_damaged:
             raise
         restored = repairing.restore_rows(config.home, backup)
-    outcome = _repaired(config, backup, gives_up=gives_up, told=told, waiting=waiting)
-    return outcome._replace(healed=[*restored, *outcome.healed])
+    outcome = _repaired(config, backup, gives_up=gives_up, told=on_message, waiting=on_wait)
+    return outcome._replace(repaired=[*restored, *outcome.repaired])
 
 
 def _repaired(
@@ -318,51 +336,49 @@ def _repaired(
     gives_up: bool,
     told: Callable[[str], None] | None,
     waiting: Callable[[str], None] | None,
-) -> Outcome:
-    from agent_journal.archive.repairing import Repairing  # noqa: PLC0415 (seldom)
+) -> RepairOutcome:
+    from agent_journal.archive.repairing import Repair  # noqa: PLC0415 (seldom)
 
     with (
-        archive.open_to_write(config.home, waiting=waiting, make=False) as kept,
-        archive.open_as_it_is(backup) if backup is not None else nullcontext() as copy,
+        archive.open_to_write(config.home, on_wait=waiting, create=False) as kept,
+        archive.open_without_migrating(backup) if backup is not None else nullcontext() as copy,
         _finishing_erasure(kept, config),
     ):
-        repairing = Repairing(kept, moment(), told or (lambda _: None))
+        repairing = Repair(kept, utc_now(), told or (lambda _: None))
         outcome = repairing.run(
             copy, gives_up=gives_up, reimport=lambda found: _import_again(kept, config, found)
         )
         if backup is not None and kept.store.is_damaged():
             raise DamagedArchive(str(config.home / archive.DATABASE), "the database is damaged")
-        if index_upkeep.fit(kept, config).problems:
+        if index_upkeep.check_index(kept, config).problems:
             index_upkeep.rebuild(kept, config)
-            outcome.healed.append(index_made_anew(config))
+            outcome.repaired.append(describe_rebuilt_index(config))
         return outcome
 
 
-def _import_again(kept: Archive, config: Config, found: list[Found]) -> None:
+def _import_again(kept: Archive, config: Config, found: list[ImportCandidate]) -> None:
     with (
         index_upkeep.Indexer(kept, config) as indexer,
         _importer(
-            kept, moment(), indexer.take, lambda _: None, largest_media=_largest_media(config), heals=True
+            kept, utc_now(), indexer.apply, lambda _: None, largest_media=_largest_media(config), heals=True
         ) as importer,
     ):
         for each in found:
             importer.take(each)
 
 
-def index_made_anew(config: Config) -> Healed:
+def describe_rebuilt_index(config: Config) -> Repaired:
     """What is told of an index that was damaged."""
-    from agent_journal.archive.repairing import Healed  # noqa: PLC0415 (seldom)
+    from agent_journal.archive.repairing import Repaired  # noqa: PLC0415 (seldom)
 
-    return Healed(
-        str(config.storage.index_path), "the search index was damaged, and made again from the rows"
-    )
+    return Repaired(str(config.storage.index_path), "rebuilt, because it was damaged")
 
 
-def mend(config: Config, *, anew: bool) -> bool:
+def mend(config: Config, *, from_scratch: bool) -> bool:
     """Bring the index up to the rows, or make it anew; whether nobody else was writing and that was done."""
     try:
-        with archive.open_to_write(config.home, wait=0, make=False) as kept:
-            if anew:
+        with archive.open_to_write(config.home, wait=0, create=False) as kept:
+            if from_scratch:
                 index_upkeep.rebuild(kept, config)
             else:
                 with index_upkeep.Indexer(kept, config) as indexer:
@@ -375,9 +391,9 @@ def mend(config: Config, *, anew: bool) -> bool:
 def embed(
     config: Config,
     *,
-    anew: bool = False,
+    from_scratch: bool = False,
     seconds: float | None = None,
-    told: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> embeddings.State:
     """Give vectors to all that has none yet, newest first, for so many seconds at most; how far they are.
 
@@ -386,11 +402,11 @@ def embed(
     from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
 
     with archive.open_to_read(config.home) as kept:
-        model, trouble = embeddings.chosen(config)
+        model, trouble = embeddings.choose_model(config)
         if config.index.vector.enabled and model is not None:
             embedder = embeddings.Embedder(kept, config, model)
-            embedder.run(seconds=seconds, told=told, wait=_A_SEARCH, anew=anew)
-        state = embeddings.state(kept, config)
+            embedder.run(seconds=seconds, on_progress=on_progress, wait=_A_SEARCH, from_scratch=from_scratch)
+        state = embeddings.read_state(kept, config)
         return state._replace(problem=state.problem or trouble)
 
 
@@ -401,10 +417,10 @@ def embed_in_background(config: Config) -> bool:
     from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
 
     with archive.open_to_read(config.home) as kept:
-        return embeddings.in_background(kept, config)
+        return embeddings.start_in_background(kept, config)
 
 
-def disk(config: Config) -> dict[str, int]:
+def disk_usage(config: Config) -> dict[str, int]:
     """How many bytes the parts of a journal take."""
     from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
 
@@ -412,7 +428,7 @@ def disk(config: Config) -> dict[str, int]:
         "rows": _bytes_in(config.home / archive.DATABASE),
         "vault": _bytes_in(config.home / archive.VAULT),
         "index": _bytes_in(config.storage.index_path),
-        "vectors": _bytes_in(embeddings.folder(config)),
+        "vectors": _bytes_in(embeddings.vectors_folder(config)),
     }
 
 
@@ -432,10 +448,10 @@ class Journal(Closing):
     def __init__(self, config: Config, bringing_up: Callable[[], None] | None = None) -> None:
         self._config = config
         self._archive = archive.open_to_read(config.home, bringing_up)
-        self._searching: Searching | None = None
-        self._exact: Exactly | None = None
-        self._sound: Sound | None = None
-        self._media: KeptMedia | None = None
+        self._searching: SearchSession | None = None
+        self._exact: NativeContentReader | None = None
+        self._sound: RecoveringReader | None = None
+        self._media: StoredMedia | None = None
 
     def conversations(self, wanted: Filter | None = None) -> Iterator[Listed]:
         """What there is, newest first."""
@@ -448,11 +464,11 @@ class Journal(Closing):
 
         With `exact` its messages have the source's own form too, for writers that promise it.
         """
-        return self.read(self._archive.one(name), exact=exact)
+        return self.read(self._archive.find_conversation(name), exact=exact)
 
     def one(self, name: str) -> Listed:
         """The conversation that a person means by an id or the beginning of one, as lists have it."""
-        return self._archive.one(name)
+        return self._archive.find_conversation(name)
 
     def listed(self, keys: Collection[int]) -> dict[int, Listed]:
         """Conversations by their keys in this journal, as lists show them."""
@@ -469,42 +485,42 @@ class Journal(Closing):
     def read(self, listed: Listed, *, exact: bool = False, media: bool = False) -> Conversation:
         """A conversation that was listed; with `media` it has the images and files that are kept for it."""
         found = self._exactly().read(listed.key) if exact else self._soundly().conversation(listed.key)
-        return self._kept_media().filled(listed.key, found) if media else found
+        return self._kept_media().with_data(listed.key, found) if media else found
 
     def damage(self, listed: Listed, *, exact: bool = False) -> list[tuple[str, bool]]:
         """What is to be said of damage that was met when a conversation was read last, as `read` was asked.
 
         In words, and whether something is missing for it.
         """
-        told = [(str(each), each.missing > 0) for each in self._soundly().told()]
+        told = [(str(each), each.missing > 0) for each in self._soundly().take_reports()]
         for error in self._exactly().damage(listed.key) if exact else ():
-            why = f"{error.where}: {error.reason}; what the source itself said is as the rows have it"
+            why = f"{error.where}: {error.reason}; its original form was replaced by the content of the rows"
             told.append((why, True))
         return told
 
-    def _soundly(self) -> Sound:
+    def _soundly(self) -> RecoveringReader:
         if self._sound is None:
-            from agent_journal.archive.salvage import Sound  # noqa: PLC0415 (who searches needs none of it)
+            from agent_journal.archive.salvage import RecoveringReader  # noqa: PLC0415 (who searches needs none of it)
 
-            self._sound = Sound(self._archive)
+            self._sound = RecoveringReader(self._archive)
         return self._sound
 
     def media(self, name: str, media: Media) -> bytes | None:
         """The bytes of a picture, sound or document in a conversation; None if they were not kept."""
-        return self._kept_media().brought_back(self._archive.one(name).key, media)
+        return self._kept_media().load(self._archive.find_conversation(name).key, media)
 
-    def _exactly(self) -> Exactly:
+    def _exactly(self) -> NativeContentReader:
         if self._exact is None:
-            from agent_journal.archive.native_content import Exactly  # noqa: PLC0415 (seldom)
+            from agent_journal.archive.native_content import NativeContentReader  # noqa: PLC0415 (seldom)
 
-            self._exact = Exactly(self._archive, self._soundly())
+            self._exact = NativeContentReader(self._archive, self._soundly())
         return self._exact
 
-    def _kept_media(self) -> KeptMedia:
+    def _kept_media(self) -> StoredMedia:
         if self._media is None:
-            from agent_journal.archive.media import KeptMedia  # noqa: PLC0415 (seldom)
+            from agent_journal.archive.media import StoredMedia  # noqa: PLC0415 (seldom)
 
-            self._media = KeptMedia(self._archive)
+            self._media = StoredMedia(self._archive)
         return self._media
 
     def memories(self) -> Iterator[Memory]:
@@ -533,7 +549,7 @@ class Journal(Closing):
         cannot be used is no error either: the newest rows are looked through then, and the answer says so
         (`problem`); `mend` makes it again.
         """
-        from agent_journal.journal.search import MODES, Page, Searching  # noqa: PLC0415
+        from agent_journal.journal.search import MODES, Page, SearchSession  # noqa: PLC0415
         from agent_journal.search.query import Filters, parse  # noqa: PLC0415 (who syncs needs none of it)
 
         if isinstance(query, str):
@@ -541,12 +557,12 @@ class Journal(Closing):
         elif filters is not None:
             query = query._replace(filters=query.filters + filters)
         if strict or query.strict:
-            query = query._replace(strict=True, enough=None)
+            query = query._replace(strict=True, min_groups=None)
         mode = mode or self._config.search.default_mode
         if mode not in MODES:
-            raise NoSuchName("mode of search", mode, MODES)
+            raise NoSuchName("search mode", mode, MODES)
         if self._searching is None:
-            self._searching = Searching(self._archive, self._config)
+            self._searching = SearchSession(self._archive, self._config)
         page = Page(max(limit, 0), max(offset, 0), max(context, 0), whole)
         return self._searching.answer(query, mode, page)
 
@@ -563,11 +579,13 @@ class Journal(Closing):
         What is wanted is so by the time and the model of each answer. With `estimate` there are lines for
         answers of which nothing is stated, apart from all others.
         """
-        from agent_journal.usage.periods import this_slot, zone_of  # noqa: PLC0415
-        from agent_journal.usage.reporting import report  # noqa: PLC0415
+        from agent_journal.usage.periods import current_slot, parse_zone  # noqa: PLC0415
+        from agent_journal.usage.reporting import build_report  # noqa: PLC0415
 
-        zone, now = zone_of(timezone), this_slot()
-        return report(self._archive.store, self._config, by, wanted, zone=zone, now=now, estimate=estimate)
+        zone, now = parse_zone(timezone), current_slot()
+        return build_report(
+            self._archive.store, self._config, by, wanted, zone=zone, now=now, estimate=estimate
+        )
 
     def close(self) -> None:
         """Let go of the files."""
@@ -576,6 +594,6 @@ class Journal(Closing):
         self._archive.close()
 
 
-def moment() -> str:
+def utc_now() -> str:
     """Now, as the ledger has it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

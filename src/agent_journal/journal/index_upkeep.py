@@ -1,4 +1,4 @@
-"""The index beside the rows: brought up to them, made anew, held against them."""
+"""Keep the index in step with the rows: update, rebuild and check it."""
 
 from __future__ import annotations
 
@@ -14,89 +14,92 @@ if TYPE_CHECKING:
     from typing import Self
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import Change, Indexed
+    from agent_journal.archive.store import Change, IndexEntry
     from agent_journal.config import Config
     from agent_journal.search.entry import Entry
     from agent_journal.search.lexical import Index
 
 
 class Indexer:
-    """Gives the index what the rows have. It is opened when there is something to give it.
+    """Brings the index up to the rows. It is opened when there is something to add.
 
-    `told` is given how many entries it has caught up with, and how many there are.
+    `on_progress` gets the number of entries added and their total.
     """
 
-    def __init__(self, kept: Archive, config: Config, told: Callable[[int, int], None] | None = None) -> None:
-        self._archive = kept
+    def __init__(
+        self, archive: Archive, config: Config, on_progress: Callable[[int, int], None] | None = None
+    ) -> None:
+        self._archive = archive
         self._config = config
-        self._told = told
+        self._on_progress = on_progress
         self._index: Index | None = None
         self._folder = config.storage.index_path
-        self._problem: CannotWrite | IndexDamaged | None = index_folder.why_not_ours(self._folder)
-        self._given = 0
-        """Up to which key the index got everything."""
-        if self._problem is None and index_folder.reach(self._folder) > kept.store.last_key():
-            # A power cut took rows that the index has; their keys will be given to others.
+        self._problem: CannotWrite | IndexDamaged | None = index_folder.find_conflict(self._folder)
+        self._added_up_to = 0
+        """The key up to which the index got all entries."""
+        if self._problem is None and index_folder.read_highest_key(self._folder) > archive.store.last_key():
+            # A power cut lost rows that the index has; their keys will be used again.
             index_folder.discard(self._folder)
 
-    def take(self, change: Change) -> None:
-        """Let the index follow a change of the rows. Keys come in order.
+    def apply(self, change: Change) -> None:
+        """Apply a change of the rows to the index. Keys arrive in order.
 
-        If it cannot be written, the rows go on alone: what was said is lost if it is not kept, and the index
-        is made of the rows whenever it can be.
+        If the index cannot be written, the import goes on: conversations are lost if they are not archived,
+        while the index can be rebuilt at any time.
         """
-        if self._problem is not None or not (change.indexed or change.removed):
+        if self._problem is not None or not (change.index_entries or change.removed):
             return
         try:
-            index = self._opened()
-            index.add(self._wanted(each for each in change.indexed if each.key > self._given))
-            self._given = max(self._given, *(each.key for each in change.indexed), 0)
+            index = self._open()
+            new = _EntriesAfter(self._added_up_to, change.index_entries)
+            index.add(self._without_omitted(new))
+            self._added_up_to = new.last
         except (CannotWrite, IndexDamaged) as error:
             self._problem = error
 
-    def settle(self) -> None:
-        """Bring the index up to the rows, and make it lasting. Raises IndexBehind if it cannot be written."""
+    def commit(self) -> None:
+        """Bring the index up to the rows and commit. Raises IndexBehind if it cannot be written."""
         if self._problem is not None:
             raise IndexBehind(self._problem)
         store = self._archive.store
         last, removed = store.last_key(), store.removed()
-        if self._index is None and not removed and self._is_known_to_be_whole(last):
+        if self._index is None and not removed and self._is_known_to_be_complete(last):
             return
         try:
-            index = self._opened()
+            index = self._open()
             index.remove(removed)
             index.commit(last)
         except (CannotWrite, IndexDamaged) as error:
             raise IndexBehind(error) from error
         with store.transaction():
-            store.index_is_at(last, removed)
+            store.mark_indexed(last, removed)
 
     def catch_up(self) -> None:
-        """Bring the index up to the rows, whatever was said of how far it is."""
+        """Bring the index up to the rows, even if the rows state that it is complete."""
         if self._problem is None:
-            self._opened()
-        self.settle()
+            self._open()
+        self.commit()
 
-    def keep(self) -> None:
-        """Make lasting what the index got until something went wrong: it knows what it lacks."""
-        if self._index is not None and self._problem is None and self._given > self._index.upto:
-            self._index.commit(self._given)
+    def commit_partial(self) -> None:
+        """Commit what the index got before an interruption: its mark states what is missing."""
+        if self._index is not None and self._problem is None and self._added_up_to > self._index.upto:
+            self._index.commit(self._added_up_to)
 
     def rebuild(self) -> None:
-        """Make the index anew from the rows. The old one serves until the new one is whole."""
+        """Rebuild the index from the rows. The old one stays in use until the new one is complete."""
         self.close()
         if self._problem is not None:
             raise IndexBehind(self._problem)
-        store, place = self._archive.store, self._folder
-        index_folder.tidy(place)
+        store, target = self._archive.store, self._folder
+        index_folder.remove_leftovers(target)
         last, removed = store.last_key(), store.removed()
-        self._folder = index_folder.beside(place)
-        self._opened().commit(last)
+        self._folder = index_folder.staging_folder(target)
+        self._open().commit(last)
         self.close()
-        index_folder.put_in_place(self._folder, place)
-        self._folder = place
+        index_folder.install(self._folder, target)
+        self._folder = target
         with store.transaction():
-            store.index_is_at(last, removed)
+            store.mark_indexed(last, removed)
 
     def __enter__(self) -> Self:
         return self
@@ -108,30 +111,30 @@ class Indexer:
         trace: TracebackType | None,
         /,
     ) -> None:
-        """Whoever interrupts keeps what the index got; after an error it is left behind and knows it."""
+        """Commit; after an interruption commit what was added; after an error leave the index behind."""
         try:
             if kind is None:
-                self.settle()
+                self.commit()
             elif not issubclass(kind, Exception):
-                self.keep()
+                self.commit_partial()
         finally:
             self.close()
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         if self._index is not None:
             self._index.close()
             self._index = None
 
-    def _is_known_to_be_whole(self, last: int) -> bool:
-        """Whether the index has everything; told without opening it, which takes longer than all the rest."""
+    def _is_known_to_be_complete(self, last: int) -> bool:
+        """Whether the index is complete, without opening it, which takes longer than all the rest."""
         if not last:
             return True
-        is_made_so = index_folder.is_made_so(self._folder, self._config.index.left_out)
-        return is_made_so and self._archive.store.index_upto() == last
+        has_same_settings = index_folder.has_index_with(self._folder, self._config.index.left_out)
+        return has_same_settings and self._archive.store.indexed_up_to() == last
 
-    def _opened(self) -> Index:
-        """The index, with all that the rows have when it is opened."""
+    def _open(self) -> Index:
+        """Open the index and add all entries of the rows."""
         if self._index is not None:
             return self._index
         from agent_journal.search.lexical import Index  # noqa: PLC0415 (slow to import)
@@ -143,88 +146,104 @@ class Indexer:
         except IndexDamaged:
             index_folder.discard(folder)
             index = Index.open(folder, journal=journal, left_out=left_out, budget_mb=budget)
-        self._index, self._given = index, index.upto
+        self._index, self._added_up_to = index, index.upto
         last = self._archive.store.last_key()
-        index.add(self._counted(self._wanted(self._archive.store.indexed_since(index.upto))))
-        self._given = last
+        index.add(
+            self._with_progress(self._without_omitted(self._archive.store.index_entries_since(index.upto)))
+        )
+        self._added_up_to = last
         return index
 
-    def _counted(self, entries: Iterator[Entry]) -> Iterator[Entry]:
-        """The entries; how many there were is told, if somebody wants to know."""
-        if self._told is None:
+    def _with_progress(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+        """Yield the entries and report progress."""
+        if self._on_progress is None:
             yield from entries
             return
         total = self._archive.store.indexable()
         for number, entry in enumerate(entries, 1):
             yield entry
-            self._told(number, total)
+            self._on_progress(number, total)
 
-    def _wanted(self, entries: Iterable[Indexed]) -> Iterator[Entry]:
-        """What the index is to know of entries: rows and index have the same fields for it."""
-        from agent_journal.search.entry import without  # noqa: PLC0415 (who opens the index imports it)
+    def _without_omitted(self, entries: Iterable[IndexEntry]) -> Iterator[Entry]:
+        """Yield entries without omitted fields: rows and index entries have the same fields."""
+        from agent_journal.search.entry import drop_texts  # noqa: PLC0415 (imported with the index)
 
-        return without(cast("Iterable[Entry]", entries), self._config.index.left_out)
+        return drop_texts(cast("Iterable[Entry]", entries), self._config.index.left_out)
 
 
-def rebuild(kept: Archive, config: Config, told: Callable[[int, int], None] | None = None) -> None:
-    """Make the index anew from the rows; `told` is given how many entries it has, and how many there are."""
-    indexer = Indexer(kept, config, told)
+class _EntriesAfter:
+    """The index entries after a key; `last` is the highest key that was met so far."""
+
+    def __init__(self, key: int, entries: Iterable[IndexEntry]) -> None:
+        self.last = self._key = key
+        self._entries = entries
+
+    def __iter__(self) -> Iterator[IndexEntry]:
+        for each in self._entries:
+            self.last = max(self.last, each.key)
+            if each.key > self._key:
+                yield each
+
+
+def rebuild(archive: Archive, config: Config, on_progress: Callable[[int, int], None] | None = None) -> None:
+    """Rebuild the index from the rows; `on_progress` gets the number of entries added and their total."""
+    indexer = Indexer(archive, config, on_progress)
     try:
         indexer.rebuild()
     finally:
         indexer.close()
 
 
-class IndexFit(NamedTuple):
-    """What is wrong with the index (where, and what), and what it merely lacks until the next sync."""
+class IndexCheck(NamedTuple):
+    """Problems of the index (where and what), and what is only missing until the next sync."""
 
     problems: list[tuple[str, str]]
     behind: str = ""
 
 
-def fit(kept: Archive, config: Config) -> IndexFit:
-    """How rows and index fit together."""
+def check_index(archive: Archive, config: Config) -> IndexCheck:
+    """Compare the index with the rows."""
     folder = config.storage.index_path
-    last = kept.store.last_key()
-    if not index_folder.is_there(folder):
-        return IndexFit([], "there is no index yet; 'aj sync' makes it" if last else "")
+    last = archive.store.last_key()
+    if not index_folder.has_index(folder):
+        return IndexCheck([], "There is no search index yet; 'aj sync' builds it." if last else "")
     try:
-        index = index_of(kept, config)
+        index = open_index(archive, config)
         problems = index.check()
         count = index.count
     except IndexDamaged as error:
-        return IndexFit([(str(folder), str(error))])
-    expected = kept.store.indexable()
+        return IndexCheck([(str(folder), str(error))])
+    expected = archive.store.indexable()
     behind = ""
-    if index.upto != last or kept.store.removed():
-        behind = f"the index knows entries up to {index.upto:,} of {last:,}; 'aj sync' brings it up"
+    if index.upto != last or archive.store.removed():
+        behind = f"The search index has entries up to {index.upto:,} of {last:,}; 'aj sync' updates it."
     elif count != expected:
-        problems.append(f"it has {count:,} entries, the rows have {expected:,}; 'aj reindex' makes it again")
-    return IndexFit([(str(folder), what) for what in problems], behind)
+        problems.append(f"it has {count:,} entries, but the rows have {expected:,}; 'aj reindex' rebuilds it")
+    return IndexCheck([(str(folder), what) for what in problems], behind)
 
 
-def state(kept: Archive, config: Config) -> dict[str, Any]:
-    """How many entries the index has, whether that is all, and what is wrong with it."""
-    last = kept.store.last_key()
+def read_state(archive: Archive, config: Config) -> dict[str, Any]:
+    """Return how many entries the index has, whether these are all, and what is wrong."""
+    last = archive.store.last_key()
     try:
-        index = index_of(kept, config)
+        index = open_index(archive, config)
     except IndexDamaged as error:
         return {"entries": 0, "whole": not last, "problem": str(error) if last else ""}
     return {"entries": index.count, "whole": index.upto >= last, "problem": ""}
 
 
-def entries(kept: Archive, config: Config) -> int:
-    """How many entries there are; to count rows takes long, and an index that has all of them knows."""
+def count_entries(archive: Archive, config: Config) -> int:
+    """Count the entries: a complete index knows their number, while counting rows takes long."""
     with suppress(IndexDamaged):
-        index = index_of(kept, config)
-        if index.upto >= kept.store.last_key() and not kept.store.removed():
+        index = open_index(archive, config)
+        if index.upto >= archive.store.last_key() and not archive.store.removed():
             return index.count
-    return kept.store.indexable()
+    return archive.store.indexable()
 
 
-def index_of(kept: Archive, config: Config) -> Index:
-    """The index of a journal, to be read; raises IndexDamaged if there is none that is of use."""
+def open_index(archive: Archive, config: Config) -> Index:
+    """Open the index of a journal for reading; raises IndexDamaged if there is no usable one."""
     from agent_journal.search.lexical import Index  # noqa: PLC0415 (slow to import)
 
-    folder, journal = config.storage.index_path, kept.store.journal_id
+    folder, journal = config.storage.index_path, archive.store.journal_id
     return Index.open(folder, journal=journal, left_out=config.index.left_out, make=False)

@@ -1,6 +1,6 @@
-"""What histories lie on this machine, by a look at names, sizes and times alone.
+"""Take an inventory of conversations on this machine, by names, sizes and times of files alone.
 
-Only what a source that is left out shares with another is opened.
+Only files that a disabled source shares with another are opened.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import msgspec
 
 from agent_journal import readers
 from agent_journal.archive.candidates import Stat
-from agent_journal.archive.syncing import Scan, located, projects_of
+from agent_journal.archive.syncing import Scan, existing_projects, locate_candidates
 from agent_journal.config import source_key
 from agent_journal.discovery import usual_homes
 from agent_journal.notes import Note, Notes
@@ -20,70 +20,72 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.candidates import Found
+    from agent_journal.archive.candidates import ImportCandidate
     from agent_journal.config import Config
     from agent_journal.readers import ReaderInfo
 
 
-class Histories(msgspec.Struct, kw_only=True):
-    """What a source has on this machine. Times are nanoseconds since 1970."""
+class SourceInventory(msgspec.Struct, kw_only=True):
+    """The files of a source on this machine. Times are nanoseconds since 1970."""
 
     source: str
-    """Empty for files that several sources look for."""
+    """Empty for files that several sources claim."""
     title: str
     homes: list[str] = []
-    """The patterns that found something."""
+    """The patterns that matched."""
     moved_by: list[str] = []
-    """What says that it lies elsewhere than usual: lines of the configuration, environment variables."""
+    """What changes the default location: settings or environment variables."""
     files: int = 0
     bytes: int = 0
     newest: int = 0
     new_files: int = 0
     new_bytes: int = 0
     oldest_new: int = 0
-    """When the file was last touched that waits longest to be archived."""
+    """The modification time of the oldest file that is not archived."""
 
 
-class Survey(msgspec.Struct):
-    """What lies where, and what could not be looked at."""
+class Inventory(msgspec.Struct):
+    """The files by source, and what could not be read."""
 
-    by_source: dict[str, Histories]
-    """What several sources look for is by all of their titles."""
+    by_source: dict[str, SourceInventory]
+    """Files that several sources claim are listed by all of their titles."""
     notes: list[Note]
 
     @property
     def new_files(self) -> int:
-        """How many files the journal does not have as they are now."""
+        """The number of files that are new or changed since they were archived."""
         return sum(each.new_files for each in self.by_source.values())
 
     @property
     def new_bytes(self) -> int:
-        """How large those are."""
+        """The size of those files."""
         return sum(each.new_bytes for each in self.by_source.values())
 
 
-def taken(config: Config, environ: Mapping[str, str], here: str | None, kept: Archive | None) -> Survey:
-    """A look at every home; without a journal everything is new."""
+def take_inventory(
+    config: Config, environ: Mapping[str, str], here: str | None, archive: Archive | None
+) -> Inventory:
+    """Look at every location; without a journal, all files are new."""
     infos = [reader.INFO for reader in readers.discover().values()]
     note = Notes()
-    found = {info.name: Histories(source=info.name, title=info.title) for info in infos}
+    by_source = {info.name: SourceInventory(source=info.name, title=info.title) for info in infos}
     for info in infos:
-        found[info.name].moved_by = list(_movers(config, environ, info))
-    projects = projects_of(kept) if kept else []
-    there = list(located(config, infos, environ, here, projects=projects, note=note))
-    for each in there:
-        whose = _whose(each, infos)
-        known = found.setdefault(whose, Histories(source="", title=whose))
-        _count(known, each, each.stat or Stat())
-    for each in Scan(kept, "").changed(there) if kept else there:
-        _count_new(found[_whose(each, infos)], each.stat or Stat())
-    return Survey(found, note.kept)
+        by_source[info.name].moved_by = list(_movers(config, environ, info))
+    projects = existing_projects(archive) if archive else []
+    candidates = list(locate_candidates(config, infos, environ, here, projects=projects, note=note))
+    for candidate in candidates:
+        owner = _owner(candidate, infos)
+        entry = by_source.setdefault(owner, SourceInventory(source="", title=owner))
+        _count(entry, candidate, candidate.stat or Stat())
+    for candidate in Scan(archive, "").changed(candidates) if archive else candidates:
+        _count_new(by_source[_owner(candidate, infos)], candidate.stat or Stat())
+    return Inventory(by_source, note.kept)
 
 
-def _whose(found: Found, infos: list[ReaderInfo]) -> str:
-    """The source that looks there; the titles of several, as only the content tells whose it is."""
+def _owner(found: ImportCandidate, infos: list[ReaderInfo]) -> str:
+    """Return the source that looks there; the titles of several, if only the content identifies it."""
     several = (info.title for info in infos if found.home in usual_homes(info))
-    return found.reader or " or ".join(several) or "claimed by several"
+    return found.reader or " or ".join(several) or "recognized by several readers"
 
 
 def _movers(config: Config, environ: Mapping[str, str], info: ReaderInfo) -> Iterator[str]:
@@ -94,15 +96,15 @@ def _movers(config: Config, environ: Mapping[str, str], info: ReaderInfo) -> Ite
         yield from (name for name in info.env if environ.get(name))
 
 
-def _count(whose: Histories, found: Found, stat: Stat) -> None:
-    whose.files += 1
-    whose.bytes += stat.size
-    whose.newest = max(whose.newest, stat.mtime_ns)
-    if found.home not in whose.homes:
-        whose.homes.append(found.home)
+def _count(entry: SourceInventory, found: ImportCandidate, stat: Stat) -> None:
+    entry.files += 1
+    entry.bytes += stat.size
+    entry.newest = max(entry.newest, stat.mtime_ns)
+    if found.home not in entry.homes:
+        entry.homes.append(found.home)
 
 
-def _count_new(whose: Histories, stat: Stat) -> None:
-    whose.new_files += 1
-    whose.new_bytes += stat.size
-    whose.oldest_new = min(whose.oldest_new or stat.mtime_ns, stat.mtime_ns)
+def _count_new(entry: SourceInventory, stat: Stat) -> None:
+    entry.new_files += 1
+    entry.new_bytes += stat.size
+    entry.oldest_new = min(entry.oldest_new or stat.mtime_ns, stat.mtime_ns)

@@ -1,4 +1,4 @@
-"""What search by meaning needs of a journal: the model, the vectors, and the few that are still missing."""
+"""Semantic search of a journal: open the model and the vectors, and add a few missing vectors."""
 
 from __future__ import annotations
 
@@ -16,90 +16,93 @@ if TYPE_CHECKING:
     from agent_journal.search.ranking import Ranker
     from agent_journal.search.semantic.models import Model
 
-_LITTLE = 20_000  # entries; to find out what is missing of more takes too long
-_PATIENCE = 0.3  # seconds that a search spends on vectors which are missing
+_MAX_CATCH_UP_ENTRIES = 20_000  # finding what is missing of more takes too long
+_EMBED_BUDGET_S = 0.3  # that a search spends on missing vectors
 
 
-class ByMeaning:
-    """Makes rankers for one journal. What it could not do as it should is in `notice`, in one line."""
+class SemanticSearch:
+    """Makes rankers for one journal. `notice` explains in one line what is not available."""
 
-    def __init__(self, kept: Archive, config: Config) -> None:
-        self._archive = kept
+    def __init__(self, archive: Archive, config: Config) -> None:
+        self._archive = archive
         self._config = config
         self._model: Model | None = None
-        self._trouble = ""
+        self._problem = ""
         self.notice = ""
 
     def ranker(self, words: Index, *, with_words: bool) -> Ranker:
-        """Who ranks by meaning, or by words and meaning; by words alone if there are no vectors."""
-        settled = self._config.index.vector
-        if not settled.enabled:
-            self.notice = "search by meaning is switched off (index.vector.enabled); found by words alone"
+        """Return a semantic or hybrid ranker; the lexical index if there are no vectors."""
+        settings = self._config.index.vector
+        if not settings.enabled:
+            self.notice = "Semantic search is disabled (index.vector.enabled); searched by words only."
             return words
-        model = self._opened_model()
+        model = self._open_model()
         if model is None:
-            self.notice = f"{self._trouble}; found by words alone"
+            self.notice = f"Semantic search is not available: {self._problem}. Searched by words only."
             return words
         ranker = self._ranker(words, model, with_words=with_words)
-        self.notice = "; ".join(filter(None, (self._trouble, self.notice)))
+        problem = f"Semantic search: {self._problem}." if self._problem else ""
+        self.notice = " ".join(filter(None, (problem, self.notice)))
         return ranker
 
-    def _opened_model(self) -> Model | None:
+    def _open_model(self) -> Model | None:
         if self._model is None:
-            self._model, self._trouble = embeddings.chosen(self._config)
+            self._model, self._problem = embeddings.choose_model(self._config)
         return self._model
 
     def _ranker(self, words: Index, model: Model, *, with_words: bool) -> Ranker:
-        from agent_journal.search import hybrid  # noqa: PLC0415 (only if something is sought so)
-        from agent_journal.search.semantic.ranker import Meaning  # noqa: PLC0415
-        from agent_journal.search.semantic.vectors import Stored  # noqa: PLC0415
+        from agent_journal.search import hybrid  # noqa: PLC0415 (only for semantic search)
+        from agent_journal.search.semantic.ranker import SemanticRanker  # noqa: PLC0415
+        from agent_journal.search.semantic.vectors import StoredVectors  # noqa: PLC0415
 
-        is_whole, self.notice = self._catch_up(model)
-        said = embeddings.fresh(self._archive, self._config, model)
+        is_complete, self.notice = self._catch_up(model)
+        info = embeddings.read_current(self._archive, self._config, model)
         try:
-            stored = None if said is None else Stored(embeddings.folder(self._config), said)
+            stored = None if info is None else StoredVectors(embeddings.vectors_folder(self._config), info)
         except IndexDamaged as error:
-            self.notice = f"{error.where}: {error.reason}; 'aj embed --anew' makes it again"
+            self.notice = (
+                f"Cannot use the embeddings in {error.where}: {error.reason}; run 'aj embed --rebuild'."
+            )
             return words
-        if not is_whole and not self.notice:
-            self.notice = self._how_far(stored.entries if stored else 0, words.count)
+        if not is_complete and not self.notice:
+            self.notice = self._describe_progress(stored.entries if stored else 0, words.count)
         if stored is None or not len(stored.rows):
             return words
-        meaning = Meaning(stored, model, words)
+        semantic = SemanticRanker(stored, model, words)
         if not with_words:
-            return meaning
-        weights = hybrid.WEIGHTS_OF_HASHES if model.is_rough else hybrid.WEIGHTS
-        return self._reranked(hybrid.Hybrid(words, meaning, weights))
+            return semantic
+        weights = hybrid.HASH_WEIGHTS if model.is_rough else hybrid.WEIGHTS
+        return self._reranked(hybrid.HybridRanker(words, semantic, weights))
 
     def _catch_up(self, model: Model) -> tuple[bool, str]:
-        """Give vectors to what came last, if it is little; whether all have them, and what went wrong."""
+        """Embed the newest entries if they are few; return whether all have vectors, and what went wrong."""
         store = self._archive.store
-        behind = store.last_key() - embeddings.reaches(self._archive, self._config, model)
-        if behind > _LITTLE:
+        behind = store.last_key() - embeddings.embedded_up_to(self._archive, self._config, model)
+        if behind > _MAX_CATCH_UP_ENTRIES:
             return False, ""
         try:
             embedder = embeddings.Embedder(self._archive, self._config, model)
-            return behind <= 0 or embedder.run(seconds=_PATIENCE), ""
+            return behind <= 0 or embedder.run(seconds=_EMBED_BUDGET_S), ""
         except ArchiveInUse:
-            return False, ""  # somebody else is at it
-        except AgentJournalError as error:  # a disk that is full, a journal that may only be read
-            return False, f"what came last is not found by meaning: {error}"
+            return False, ""  # another process is embedding
+        except AgentJournalError as error:  # a full disk, a read-only journal
+            return False, f"The newest messages have no embeddings: {error}"
 
-    def _how_far(self, done: int, entries: int) -> str:
-        """How much has vectors, about: who searches does not wait until all is counted."""
+    def _describe_progress(self, done: int, entries: int) -> str:
+        """Describe about how many entries have vectors: an exact count would take too long."""
         share = min(100 * done // max(entries, 1), 99)
-        is_going_on = embeddings.at_it(self._config)
-        others = "the others are being prepared" if is_going_on else "'aj embed' prepares the others"
-        return f"{share} % of the entries can be found by meaning so far; {others}"
+        is_running = embeddings.running_process(self._config)
+        rest = "the rest is being computed" if is_running else "'aj embed' computes the rest"
+        return f"Only {share}% of the entries have embeddings; {rest}."
 
     def _reranked(self, ranker: Ranker) -> Ranker:
-        """The ranker, with the best read once more by the person's own model, if that is what it is for."""
+        """Rerank with the user's own model if it is configured for that."""
         if self._config.index.vector.model_use != "rerank":
             return ranker
-        from agent_journal.search.rerank import Reranked  # noqa: PLC0415
+        from agent_journal.search.rerank import Reranker  # noqa: PLC0415
 
-        model, self._trouble = embeddings.own_model(self._config)
-        return Reranked(ranker, model, self._texts) if model is not None else ranker
+        model, self._problem = embeddings.load_custom_model(self._config)
+        return Reranker(ranker, model, self._texts) if model is not None else ranker
 
     def _texts(self, keys: Sequence[int]) -> dict[int, str]:
-        return {key: each.text for key, each in self._archive.store.found(keys).items()}
+        return {key: each.text for key, each in self._archive.store.entry_views(keys).items()}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal import discovery
 from agent_journal.archive.candidates import stat_of
-from agent_journal.archive.syncing import located, projects_of
+from agent_journal.archive.syncing import existing_projects, locate_candidates
 from agent_journal.errors import ArchiveInUse, UnusableArchive
 from agent_journal.journal import facade
 from agent_journal.notes import Kind, Notes
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.candidates import Found, Result, Stat
+    from agent_journal.archive.candidates import ImportCandidate, Result, Stat
     from agent_journal.config import Config
     from agent_journal.discovery import Roots
     from agent_journal.readers import ReaderInfo
@@ -59,7 +59,7 @@ class Watcher:
         self._infos = infos
         self._done = done
         self._say = say
-        self._known: dict[str, Found] = {}
+        self._known: dict[str, ImportCandidate] = {}
         self._projects: list[str] = []
         self._journal_id = ""
         self._changes: queue.Queue[str | OSError] = queue.Queue()
@@ -79,7 +79,8 @@ class Watcher:
         """Watch until `stop` is called or a person interrupts."""
         try:
             self._look_at_all()
-            self._say(f"watching {count(len(self._known), 'history', 'histories')}; Ctrl-C ends it")
+            watched = count(len(self._known), "file or folder", "files and folders")
+            self._say(f"Watching {watched}; press Ctrl-C to stop.")
             while not self._stop.is_set():
                 self._watch_roots()
                 self._wait()
@@ -150,12 +151,12 @@ class Watcher:
             self._failed[result.file] = (known.stat if known else None, now + _RETRY_FAILED_S)
         self._done(result)
 
-    def _is_as_it_failed(self, found: Found) -> bool:
+    def _is_as_it_failed(self, found: ImportCandidate) -> bool:
         stat, until = self._failed.get(found.path, (None, 0.0))
         return stat is not None and stat == found.stat and time.monotonic() < until
 
     def _fall_back(self, error: OSError) -> None:
-        self._say(f"the system watches no more folders ({error}); looking at everything instead")
+        self._say(f"The system cannot watch more folders ({error}); checking all files regularly instead.")
         self._is_scanning = True
         self._end_watching()
 
@@ -180,17 +181,17 @@ class Watcher:
         self._sync(self._found, is_all=True)
         facade.embed_in_background(self._config)
 
-    def _found(self, kept: Archive) -> Iterator[Found]:
-        self._projects = projects_of(kept)
+    def _found(self, kept: Archive) -> Iterator[ImportCandidate]:
+        self._projects = existing_projects(kept)
         here = discovery.here()
-        for found in located(
+        for found in locate_candidates(
             self._config, self._infos, os.environ, here, projects=self._projects, note=Notes()
         ):
             self._known[found.path] = found
             if not self._is_as_it_failed(found) and self._may_be_read(found.path):
                 yield found
 
-    def _sync(self, found: Callable[[Archive], Iterable[Found]], *, is_all: bool) -> None:
+    def _sync(self, found: Callable[[Archive], Iterable[ImportCandidate]], *, is_all: bool) -> None:
         """Import; somebody else may be writing for long, as a first sync does, and is waited for."""
         is_told = False
         while not self._stop.is_set():
@@ -205,19 +206,19 @@ class Watcher:
                 )
             except ArchiveInUse as error:
                 if not is_told:
-                    self._say(f"{error.said}; waiting for it")
+                    self._say(f"{error.description}; waiting for it to finish.")
                 is_told = True
                 continue
             return
 
     def _same_journal(
-        self, found: Callable[[Archive], Iterable[Found]]
-    ) -> Callable[[Archive], Iterable[Found]]:
+        self, found: Callable[[Archive], Iterable[ImportCandidate]]
+    ) -> Callable[[Archive], Iterable[ImportCandidate]]:
         """A journal that was removed or replaced meanwhile is not filled anew in silence."""
 
-        def checked(kept: Archive) -> Iterable[Found]:
+        def checked(kept: Archive) -> Iterable[ImportCandidate]:
             if self._journal_id and kept.store.journal_id != self._journal_id:
-                reason = "it was replaced while it was being watched; start again if that was meant"
+                reason = "it was replaced while aj was watching; start 'aj watch' again to use the new one"
                 raise UnusableArchive(str(self._config.home), reason)
             self._journal_id = kept.store.journal_id
             return found(kept)

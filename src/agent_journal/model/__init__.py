@@ -1,4 +1,4 @@
-"""The one model: values, and pure functions on them in the modules of this package."""
+"""The model: its types, and pure functions on them in the modules of this package."""
 
 from agent_journal.model.types import (
     Bag,

@@ -1,4 +1,4 @@
-"""A message's content as agents write it, a text or blocks: made of parts, and read as parts again."""
+"""Message content as agents write it (a text or blocks): written from parts, and read into parts again."""
 
 from __future__ import annotations
 
@@ -14,62 +14,62 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Bag, Message
 
-Deed: TypeAlias = ToolCall | ToolResult | Reasoning
-"""A part that some targets keep beside the content, as an entry of its own."""
+Action: TypeAlias = ToolCall | ToolResult | Reasoning
+"""A part that some targets write as an entry of its own, next to the content."""
 
-DEEDS = (ToolCall, ToolResult, Reasoning)
+ACTIONS = (ToolCall, ToolResult, Reasoning)
 _BLOCK_TYPES = frozenset({"text", "tool_use", "tool_result", "image", "code", "thinking", "document"})
-# Deeds without ids are told in about the same order; looking further would take long in a long list.
-_NEAR = 16
+# Actions without ids come in about the same order as their blocks; searching a whole list would be slow.
+_MAX_COMPARED_ACTIONS = 16
 
 
 def unwrap(content: Any) -> tuple[Any, Bag]:
-    """A text or blocks out of one block or of objects that hold content, and what stands beside it there.
+    """Unwrap a single block, or objects with `content`: the text or blocks, and the other fields.
 
-    Content that is none of these is given back as it is.
+    Other content is returned unchanged.
     """
-    holders: list[Bag] = []
+    wrappers: list[Bag] = []
     inner = content
     while inner.__class__ is dict:
-        kind, held = inner.get("type"), inner.get("content")
-        is_holder = held not in (None, "", 0)
-        if "type" in inner and (_is_block(kind) or not is_holder):
-            return [inner], _beside(holders)
-        if not is_holder:
+        kind, inner_content = inner.get("type"), inner.get("content")
+        is_wrapper = inner_content not in (None, "", 0)
+        if "type" in inner and (_is_block(kind) or not is_wrapper):
+            return [inner], _nested_fields(wrappers)
+        if not is_wrapper:
             return content, {}
-        holders.append({name: value for name, value in inner.items() if name != "content"})
-        inner = held
+        wrappers.append({name: value for name, value in inner.items() if name != "content"})
+        inner = inner_content
     if inner.__class__ is str or inner.__class__ is list:
-        return inner, _beside(holders)
+        return inner, _nested_fields(wrappers)
     return content, {}
 
 
 def unwrapped_parts(content: Any, read: Callable[[Any], list[Any]]) -> list[Any] | None:
-    """The parts of one block or of an object that holds content; None if it is neither.
+    """The parts of a single block or of an object with `content`; None if it is neither.
 
-    What the object says beside its content stays with the first part.
+    The other fields of the object go into `extra` of the first part.
     """
-    inner, beside = unwrap(content)
+    inner, fields = unwrap(content)
     if inner is content:
         return None
     parts = read(inner)
-    if beside and parts:
+    if fields and parts:
         first = parts[0]
-        parts[0] = replace(first, extra={**first.extra, "content": beside})
+        parts[0] = replace(first, extra={**first.extra, "content": fields})
     return parts
 
 
 def _is_block(kind: Any) -> bool:
-    """Whether a type is that of a block, which may have content of its own."""
+    """Whether this is a type of block; a block may have `content` of its own."""
     return kind.__class__ is str and (kind in _BLOCK_TYPES or kind.endswith("_result"))
 
 
-def _beside(holders: list[Bag]) -> Bag:
-    """What objects that hold one another say beside that."""
-    beside: Bag = {}
-    for holder in reversed(holders):
-        beside = holder | {"content": beside} if beside else holder
-    return beside
+def _nested_fields(wrappers: list[Bag]) -> Bag:
+    """The other fields of nested wrappers, nested in the same way."""
+    fields: Bag = {}
+    for wrapper in reversed(wrappers):
+        fields = wrapper | {"content": fields} if fields else wrapper
+    return fields
 
 
 def content_of(message: Message) -> Any:
@@ -78,7 +78,7 @@ def content_of(message: Message) -> Any:
 
 
 def of_parts(parts: Sequence[Part]) -> Any:
-    """Content that the parts tell: one text as it is, else blocks."""
+    """The parts as content: a single text as a string, anything else as blocks."""
     match parts:
         case []:
             return None
@@ -88,7 +88,7 @@ def of_parts(parts: Sequence[Part]) -> Any:
 
 
 def exactly(parts: Sequence[Part]) -> Any:
-    """The same in values of JSON alone; a text that says more than its words is a block."""
+    """The parts as content in plain JSON values; a text with citations or extra fields is a block."""
     if len(parts) == 1:
         only = parts[0]
         if only.__class__ is Text and not only.extra and not only.citations:
@@ -102,7 +102,7 @@ def _as_json(part: Part) -> Any:
 
 
 def _block(part: Part) -> Any:
-    """A part in the form that most agents have, where there is one."""
+    """A part in the form that most agents use, if there is one; else the part itself."""
     block: dict[str, Any]
     match part:
         case Text():
@@ -130,73 +130,79 @@ def _block(part: Part) -> Any:
     return block | part.extra | block if part.extra else block
 
 
-def parts_in(content: Any, deeds: Sequence[Deed]) -> list[Part]:
-    """The parts of content, where calls, results and thoughts are also told beside it.
+def parts_in(content: Any, actions: Sequence[Action]) -> list[Part]:
+    """The parts of a message with this content and these separate actions, which may repeat its blocks.
 
-    Those that are no blocks of the content are before it if they are thoughts, else behind it.
+    Actions that are no blocks of the content come before it if they are reasoning, else after it.
     """
     if content is None:
-        return list(deeds)
+        return list(actions)
     if content.__class__ is str:
-        said: list[Part] = [Text(text=content)] if content else []
+        parts: list[Part] = [Text(text=content)] if content else []
     elif content.__class__ is list:
-        said = [_part(block) for block in content]
+        parts = [_part(block) for block in content]
     else:
-        said = [Other(data=content)]
-    return _joined(said, deeds) if deeds else said
+        parts = [Other(data=content)]
+    return _merge_actions(parts, actions) if actions else parts
 
 
-def _joined(said: list[Part], deeds: Sequence[Deed]) -> list[Part]:
-    """The parts of the content, each deed among them as it is told beside it."""
-    if len(said) == len(deeds) == 1 and _key(said[0]) == _key(deeds[0]) and _agree(said[0], deeds[0]):
-        return [_merged(said[0], deeds[0])]
-    places: dict[tuple[type, str | None], list[int]] = {}
-    for place in reversed(range(len(deeds))):
-        places.setdefault(_key(deeds[place]), []).append(place)
+def _merge_actions(parts: list[Part], actions: Sequence[Action]) -> list[Part]:
+    """The parts with each action in the place of the block that it repeats."""
+    if (
+        len(parts) == len(actions) == 1
+        and _key(parts[0]) == _key(actions[0])
+        and _agree(parts[0], actions[0])
+    ):
+        return [_merged(parts[0], actions[0])]
+    unused: dict[tuple[type, str | None], list[int]] = {}
+    for index in reversed(range(len(actions))):
+        unused.setdefault(_key(actions[index]), []).append(index)
     used: set[int] = set()
-    for place, part in enumerate(said):
-        left = places.get(_key(part), []) if isinstance(part, DEEDS) else []
-        near = range(len(left) - 1, max(len(left) - _NEAR, 0) - 1, -1)
-        found = next((index for index in near if _agree(part, deeds[left[index]])), None)
-        if found is not None:
-            deed = left.pop(found)
-            used.add(deed)
-            said[place] = _merged(part, deeds[deed])
-    if len(used) == len(deeds):
-        return said
-    first = min(used, default=len(deeds))
-    rest = [(deed, place < first) for place, deed in enumerate(deeds) if place not in used]
-    before = [deed for deed, is_first in rest if is_first and isinstance(deed, Reasoning)]
-    behind = [deed for deed, is_first in rest if not (is_first and isinstance(deed, Reasoning))]
-    return [*before, *said, *behind]
+    for position, part in enumerate(parts):
+        candidates = unused.get(_key(part), []) if isinstance(part, ACTIONS) else []
+        nearest = range(len(candidates) - 1, max(len(candidates) - _MAX_COMPARED_ACTIONS, 0) - 1, -1)
+        match = next((at for at in nearest if _agree(part, actions[candidates[at]])), None)
+        if match is not None:
+            index = candidates.pop(match)
+            used.add(index)
+            parts[position] = _merged(part, actions[index])
+    if len(used) == len(actions):
+        return parts
+    first_used = min(used, default=len(actions))
+    rest = [(action, index < first_used) for index, action in enumerate(actions) if index not in used]
+    before = [action for action, is_early in rest if is_early and isinstance(action, Reasoning)]
+    after = [action for action, is_early in rest if not (is_early and isinstance(action, Reasoning))]
+    return [*before, *parts, *after]
 
 
-def _key(deed: Part) -> tuple[type, str | None]:
-    """What a deed is known by, in the content and beside it."""
-    kind = deed.__class__
-    return kind, deed.call_id if kind is ToolCall or kind is ToolResult else None  # type: ignore[union-attr] # it has one
+def _key(part: Part) -> tuple[type, str | None]:
+    """What an action and the block that repeats it have in common."""
+    kind = part.__class__
+    return kind, part.call_id if kind is ToolCall or kind is ToolResult else None  # type: ignore[union-attr] # it has one
 
 
-def _agree(part: Part, deed: Deed) -> bool:
-    """Whether what is told twice is the same, where no id says so."""
-    match part, deed:
+def _agree(part: Part, action: Action) -> bool:
+    """Whether a block and an action of the same key are the same, if no id says so."""
+    match part, action:
         case ToolCall(call_id=None), ToolCall():
-            return not part.name or part.name == deed.name
+            return not part.name or part.name == action.name
         case ToolResult(call_id=None), ToolResult():
-            return same(part.output, deed.output)
+            return same(part.output, action.output)
         case Reasoning(), Reasoning():
-            # Records of others have the summary for the text; ours have both, also where one is empty.
-            told, beside = part.text or "", deed.text or ""
-            return told == beside or (told or part.summary or "") == (beside or deed.summary or "")
+            # Other programs' records have the summary as the text; ours have both, even if one is empty.
+            text, action_text = part.text or "", action.text or ""
+            return text == action_text or (text or part.summary or "") == (
+                action_text or action.summary or ""
+            )
     return True
 
 
-def _merged(block: Part, deed: Deed) -> Deed:
-    """What is told beside the content, with what only its block says."""
-    if isinstance(block, Reasoning) and isinstance(deed, Reasoning) and deed.signature is None:
-        deed = replace(deed, signature=block.signature)
+def _merged(block: Part, action: Action) -> Action:
+    """The action, with what only its block states."""
+    if isinstance(block, Reasoning) and isinstance(action, Reasoning) and action.signature is None:
+        action = replace(action, signature=block.signature)
     extra = {} if isinstance(block, Other) else block.extra
-    return replace(deed, extra=extra | deed.extra) if extra else deed
+    return replace(action, extra=extra | action.extra) if extra else action
 
 
 def _part(block: Any) -> Part:
@@ -205,8 +211,8 @@ def _part(block: Any) -> Part:
     if block.__class__ is not dict:
         return Other(data=block)
     kind = block.get("type")
-    make = _KINDS.get(kind) if kind is None or kind.__class__ is str else None
-    part = None if make is None else make(block)
+    convert = _CONVERTERS.get(kind) if kind is None or kind.__class__ is str else None
+    part = None if convert is None else convert(block)
     return Other(data=block, name=kind if kind.__class__ is str else None) if part is None else part
 
 
@@ -215,25 +221,25 @@ def _text(block: dict[str, Any]) -> Part | None:
     return Text(text=block["text"], extra=rest) if block.get("text").__class__ is str else None
 
 
-def _of_ours(block: dict[str, Any]) -> Part | None:
-    """A part of the model, if the block says nothing else."""
+def _model_part(block: dict[str, Any]) -> Part | None:
+    """A part of the model in its own JSON; None if the block holds anything else."""
     try:
-        part: Part = msgspec.convert(block, _OURS)
+        part: Part = msgspec.convert(block, _PART)
     except msgspec.ValidationError:
         return None
     return part if same(msgspec.to_builtins(part), block) else None
 
 
-def _some_text(block: dict[str, Any]) -> Part | None:
-    """A text; one with citations may be ours."""
-    return ("citations" in block and _of_ours(block)) or _text(block)
+def _text_or_model_part(block: dict[str, Any]) -> Part | None:
+    """A text; one with citations may be a part of the model."""
+    return ("citations" in block and _model_part(block)) or _text(block)
 
 
 def _image(block: dict[str, Any]) -> Part | None:
-    """A picture that is in the block."""
+    """An image that the block contains."""
     match block:
         case {"source": {"type": "base64", "media_type": str(mime), "data": str(data), **more}} if not more:
-            return Media(kind="image", mime=mime, data=data, extra=_left(block, "source"))
+            return Media(kind="image", mime=mime, data=data, extra=_rest(block, "source"))
     return None
 
 
@@ -241,72 +247,72 @@ def _call(block: dict[str, Any]) -> Part | None:
     name, call_id = block.get("name"), block.get("id")
     if name.__class__ is not str or not _is_text_or_none(call_id):
         return None
-    extra = _left(block, "name", "id", "input")
+    extra = _rest(block, "name", "id", "input")
     return ToolCall(name=name, call_id=call_id, input=block.get("input"), extra=extra)
 
 
 def _result(block: dict[str, Any]) -> Part | None:
     call_id, is_error = block.get("tool_use_id"), block.get("is_error")
     if call_id is None and ("call_id" in block or "output" in block):
-        return _of_ours(block)
+        return _model_part(block)
     if not _is_text_or_none(call_id) or (is_error is not None and is_error.__class__ is not bool):
         return None
-    output, native = answer(block.get("content"))
-    extra = _left(block, "tool_use_id", "content", "is_error")
+    output, native = tool_output(block.get("content"))
+    extra = _rest(block, "tool_use_id", "content", "is_error")
     return ToolResult(call_id=call_id, output=output, is_error=is_error, native=native, extra=extra)
 
 
-def answer(value: Any) -> tuple[Any, Any]:
-    """What a tool gave, as words or parts; and the value itself unless they tell it exactly."""
+def tool_output(value: Any) -> tuple[Any, Any]:
+    """What a tool returned as text or parts, and the value itself unless these represent it exactly."""
     if value is None or value.__class__ is str:
         return value or "", None
     blocks = value if value.__class__ is list else [value]
-    parts = [_given(block) for block in blocks]
-    return parts, None if same(answered(parts), value) else value
+    parts = [_output_part(block) for block in blocks]
+    return parts, None if same(output_as_json(parts), value) else value
 
 
-def _given(block: Any) -> Part:
+def _output_part(block: Any) -> Part:
     part = _part(block)
     return Other(data=block) if isinstance(part, ToolResult) else part  # a result in a result
 
 
-def answered(output: Any) -> Any:
-    """The output of a result in values of JSON."""
+def output_as_json(output: Any) -> Any:
+    """The output of a tool result in plain JSON values."""
     return output if output.__class__ is str else [_as_json(part) for part in output]
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether values are equal; those that are nested too deeply to tell are not."""
+    """Whether values are equal; values nested too deeply to compare are not."""
     try:
         return bool(one == other)
     except RecursionError:
         return False
 
 
-def _thought(block: dict[str, Any]) -> Part | None:
+def _reasoning(block: dict[str, Any]) -> Part | None:
     text, signature = block.get("thinking"), block.get("signature")
     if text.__class__ is not str or not _is_text_or_none(signature):
         return None
-    return Reasoning(text=text, signature=signature, extra=_left(block, "thinking", "signature"))
+    return Reasoning(text=text, signature=signature, extra=_rest(block, "thinking", "signature"))
 
 
 def _is_text_or_none(value: Any) -> bool:
     return value is None or value.__class__ is str
 
 
-def _left(block: dict[str, Any], *taken: str) -> dict[str, Any]:
+def _rest(block: dict[str, Any], *taken: str) -> dict[str, Any]:
     return {name: value for name, value in block.items() if name != "type" and name not in taken}
 
 
-_OURS: Any = Text | Code | Reasoning | ToolCall | Media | Other | ToolResult
-_KINDS: dict[Any, Callable[[dict[str, Any]], Part | None]] = {
-    None: _text,  # as one vendor writes it
-    "text": _some_text,
+_PART: Any = Text | Code | Reasoning | ToolCall | Media | Other | ToolResult
+_CONVERTERS: dict[Any, Callable[[dict[str, Any]], Part | None]] = {
+    None: _text,  # one vendor writes no type
+    "text": _text_or_model_part,
     "input_text": _text,
     "output_text": _text,
     "tool_use": _call,
     "tool_result": _result,
-    "thinking": _thought,
+    "thinking": _reasoning,
     "image": _image,
-    **dict.fromkeys(("code", "reasoning", "tool_call", "media", "other"), _of_ours),
+    **dict.fromkeys(("code", "reasoning", "tool_call", "media", "other"), _model_part),
 }

@@ -1,4 +1,4 @@
-"""Ids and hashes that are the same on every machine: UUIDv5 and SHA-256, no clock, no chance."""
+"""Ids and hashes that are the same on every machine: UUIDv5 and SHA-256, without clock or randomness."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import msgspec
 
 # The DNS namespace of RFC 4122.
 NAMESPACE = bytes.fromhex("6ba7b8109dad11d180b400c04fd430c8")
-# The hash of every name begins with that of its namespace.
-_BEGUN = hashlib.sha1(NAMESPACE)  # noqa: S324 (RFC 4122)
-# The two highest bits of a UUID's ninth byte are 10: which digit is one with that.
+# The hash of every name starts with its namespace.
+_NAMESPACE_HASH = hashlib.sha1(NAMESPACE)  # noqa: S324 (RFC 4122)
+# The two highest bits of a UUID's ninth byte are 10: each hexadecimal digit with these bits set.
 _VARIANT = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
@@ -24,14 +24,14 @@ def uuid5(name: str) -> str:
 
 
 def _uuid5(name: bytes) -> str:
-    hashed = _BEGUN.copy()
+    hashed = _NAMESPACE_HASH.copy()
     hashed.update(name)
     text = hashed.hexdigest()
     return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:32]}"
 
 
 def is_uuid(text: str) -> bool:
-    """Whether `text` is a UUID in its usual form of 36 characters."""
+    """Whether `text` is a UUID in its common form of 36 characters."""
     groups = text.split("-")
     if [len(group) for group in groups] != [8, 4, 4, 4, 12]:
         return False
@@ -39,28 +39,28 @@ def is_uuid(text: str) -> bool:
 
 
 def digest(*values: Any) -> str:
-    """SHA-256 over the values as JSON, in hex: equal for equal values, whatever their key order."""
+    """The SHA-256 of the values as JSON, in hex: equal for equal values, whatever the order of their keys."""
     return hashlib.sha256(_encode_sorted(values)).hexdigest()
 
 
 def made(*values: Any) -> str:
-    """An id for something that has none: the UUIDv5 of what is stable about it."""
+    """An id for something without one: the UUIDv5 of its stable content."""
     return _uuid5(digest(*values).encode())
 
 
-def made_each(begin: tuple[Any, ...], *ends: tuple[Any, ...]) -> list[str]:
-    """What `made` gives for values that begin alike and end in several ways: the beginning is hashed once."""
-    begun = hashlib.sha256(_encode_sorted(begin)[:-1])
-    found: list[str] = []
-    for end in ends:
-        hashed = begun.copy()
-        hashed.update(b"," + _encode_sorted(end)[1:])
-        found.append(_uuid5(hashed.hexdigest().encode()))
-    return found
+def made_each(prefix: tuple[Any, ...], *suffixes: tuple[Any, ...]) -> list[str]:
+    """The ids that `made` gives for values with a common prefix, which is hashed once."""
+    prefix_hash = hashlib.sha256(_encode_sorted(prefix)[:-1])
+    made_ids: list[str] = []
+    for suffix in suffixes:
+        hashed = prefix_hash.copy()
+        hashed.update(b"," + _encode_sorted(suffix)[1:])
+        made_ids.append(_uuid5(hashed.hexdigest().encode()))
+    return made_ids
 
 
 def content_hash(role: str, content: Any) -> str:
-    """What makes two copies of one message the same: role and content, not the time."""
+    """The hash that copies of a message share: of its role and content, not of its time."""
     return hashlib.sha256(msgspec.json.encode({"role": role, "content": content})).hexdigest()
 
 
@@ -71,9 +71,9 @@ def message_hash(role: str, content: Any, timestamp: str) -> str:
 
 
 def is_duplicate(first: dict[str, Any], second: dict[str, Any], window_ms: int = 5000) -> bool:
-    """Whether two unified messages are copies of one: equal role and content, no further apart in time.
+    """Whether two unified messages are duplicates: equal role and content, within `window_ms` of each other.
 
-    The time is not part of what is compared, or no two moments would ever fall into one window.
+    The time is not part of the hash, or no two different times would ever fall into one window.
     """
     try:
         apart = datetime.fromisoformat(first["timestamp"]) - datetime.fromisoformat(second["timestamp"])
@@ -85,8 +85,8 @@ def is_duplicate(first: dict[str, Any], second: dict[str, Any], window_ms: int =
 
 
 def trace_hash(value: dict[str, Any]) -> str:
-    """What cooked traces know a message or tool by: SHA-256 of its JSON with sorted keys, 16 digits of it."""
-    import json  # noqa: PLC0415 (the hash is over JSON as this module prints it)
+    """How cooked traces identify a message or tool: 16 digits of the SHA-256 of its JSON with sorted keys."""
+    import json  # noqa: PLC0415 (the hash is of JSON as this module prints it)
 
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

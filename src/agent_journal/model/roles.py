@@ -1,4 +1,4 @@
-"""Who speaks, by the many words that sources have for it."""
+"""Roles by the many words that sources have for them."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ _ROLES: dict[str, Role] = {
 
 
 def role(value: Any) -> Role | None:
-    """The role that a source's word stands for, in whatever case it is written; None if it is not known."""
+    """The role that a source's word means, in any case; None if the word is unknown."""
     return _ROLES.get(value.strip().lower()) if isinstance(value, str) else None

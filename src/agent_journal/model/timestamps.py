@@ -1,4 +1,4 @@
-"""Moments as RFC 3339 strings. A valid one passes untouched; anything else becomes UTC with `Z`."""
+"""Timestamps as RFC 3339 strings. A valid one passes untouched; anything else becomes UTC with `Z`."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ _RFC3339 = re.compile(
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
-# Two numbers and a year, hour and minute, perhaps seconds and a fraction, half of the day, zone.
+# Two numbers and a year, hour and minute, optional seconds and fraction, AM or PM, zone.
 # It is compiled when it is first needed.
 _LOCALE = (
     r"(?a)(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?"
     r"(?: ?([AaPp])[Mm])?(?: ?([+-]\d\d:[0-5]\d))?"
 )
 
-# A date that two numbers begin: which of them is the month depends on a person's language.
+# A date that starts with two numbers: which of them is the month depends on the language.
 _TWO_NUMBERS = re.compile(r"\s*(\d{1,2})([/.-])(\d{1,2})[/.-]\d{4}\b", re.ASCII)
-_MONTHS = 12
-_DEFAULTS = datetime(1, 1, 1), datetime(2, 2, 2)  # noqa: DTZ001 (neither has a zone of its own)
+_MAX_MONTHS = 12
+_DEFAULTS = datetime(1, 1, 1), datetime(2, 2, 2)  # noqa: DTZ001 (placeholders without a zone)
 
 is_date = re.compile(r"\s*\d{4}-\d\d-\d\d\s*", re.ASCII).fullmatch
-"""Whether a text is a day without a time: what it gives is true or not."""
+"""Whether a text is a date without a time (truthy or not)."""
 
 is_moment = _RFC3339.fullmatch
-"""Whether a text is a moment as it stands: what it gives is true or not."""
+"""Whether a text is a valid RFC 3339 timestamp (truthy or not)."""
 
 # A number below this is seconds since 1970 (up to the year 2286), one above is milliseconds.
-SECONDS_BELOW = 10_000_000_000
-# Milliseconds end with the year 9999; above that a number can only be microseconds, then nanoseconds.
-_MICROSECONDS_FROM = 253_402_300_800_000
-_NANOSECONDS_FROM = 253_402_300_800_000_000
-_MOST = _NANOSECONDS_FROM * 1000
+MIN_EPOCH_MS = 10_000_000_000
+# Milliseconds end with the year 9999; larger numbers can only be microseconds, then nanoseconds.
+_MIN_EPOCH_US = 253_402_300_800_000
+_MIN_EPOCH_NS = 253_402_300_800_000_000
+_MAX_EPOCH_NS = _MIN_EPOCH_NS * 1000
 
 
 def moment(value: Any) -> str | None:
-    """The moment that `value` states, or None if it states none that can be understood.
+    """The timestamp that `value` states, or None if it is not understood.
 
     Understood are RFC 3339 and other ISO 8601 strings (without a zone: UTC; without a time: midnight),
     epoch numbers, also as strings, and MongoDB's `{"$date": …}`.
@@ -63,9 +63,9 @@ def moment(value: Any) -> str | None:
 
 
 def in_zone(text: str, zone: tzinfo | None = None) -> datetime | None:
-    """The moment that a text means by the clock of a zone or of the machine (None), unless it has its own.
+    """A date or time as an aware datetime, in this zone or the machine's (None) unless it states its own.
 
-    A date is its first moment; None if it is neither.
+    A date is its midnight; None if the text is neither.
     """
     try:
         at = datetime.fromisoformat(text)
@@ -75,12 +75,12 @@ def in_zone(text: str, zone: tzinfo | None = None) -> datetime | None:
         return at if at.tzinfo else at.replace(tzinfo=zone)
     try:
         return at.astimezone()
-    except (ValueError, OverflowError, OSError):  # its clock does not go as far
+    except (ValueError, OverflowError, OSError):  # outside of the range of the machine's clock
         return at.replace(tzinfo=UTC)
 
 
 def from_seconds(seconds: int) -> str:
-    """The moment so many seconds after 1970; the first or the last that there is for one beyond these."""
+    """The timestamp for seconds since 1970, clamped to the years 1 to 9999."""
     try:
         return _format(_EPOCH + timedelta(seconds=seconds), 0)
     except OverflowError:
@@ -88,23 +88,23 @@ def from_seconds(seconds: int) -> str:
 
 
 def from_epoch(number: float) -> str | None:
-    """Seconds below 10^10, else milliseconds (micro- or nanoseconds where nothing else is plausible).
+    """The timestamp for seconds below 10^10, else milliseconds (or micro- or nanoseconds if only these fit).
 
-    The precision stays: whole seconds give no fraction, milliseconds give three digits.
+    The precision is preserved: whole seconds give no fraction, milliseconds give three digits.
     """
-    if isinstance(number, int) and SECONDS_BELOW <= number < _MICROSECONDS_FROM:
+    if isinstance(number, int) and MIN_EPOCH_MS <= number < _MIN_EPOCH_US:
         minute, rest = divmod(number, 60_000)
-        seconds, thousandths = _endings()
-        return f"{_minute(minute)}{seconds[rest // 1000]}{thousandths[rest % 1000]}"
+        seconds, milliseconds = _suffixes()
+        return f"{_minute(minute)}{seconds[rest // 1000]}{milliseconds[rest % 1000]}"
     size = abs(number)
-    if not size < _MOST:  # also NaN
+    if not size < _MAX_EPOCH_NS:  # also NaN
         return None
-    if size < SECONDS_BELOW:
+    if size < MIN_EPOCH_MS:
         micros, digits = round(number * 1_000_000), 0 if isinstance(number, int) else 6
-    elif size < _MICROSECONDS_FROM:
+    elif size < _MIN_EPOCH_US:
         micros, digits = round(number * 1000), 3 if float(number).is_integer() else 6
     else:
-        micros, digits = round(number if size < _NANOSECONDS_FROM else number / 1000), 6
+        micros, digits = round(number if size < _MIN_EPOCH_NS else number / 1000), 6
     try:
         at = _EPOCH + timedelta(microseconds=micros)
     except OverflowError:
@@ -114,22 +114,22 @@ def from_epoch(number: float) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _minute(minute: int) -> str:
-    """How the moments of a minute begin: a log has many of each, nearly all in milliseconds."""
+    """The prefix of all timestamps of a minute: logs have many of each, nearly all in milliseconds."""
     return (_EPOCH + timedelta(minutes=minute)).isoformat()[:17]
 
 
 @cache
-def _endings() -> tuple[list[str], list[str]]:
-    """How the moments of a minute end: made once, for formatting a number takes longer than all else."""
-    return [f"{second:02d}." for second in range(60)], [f"{part:03d}Z" for part in range(1000)]
+def _suffixes() -> tuple[list[str], list[str]]:
+    """Seconds and milliseconds as text: formatted once, because formatting takes longer than all else."""
+    return [f"{second:02d}." for second in range(60)], [f"{millisecond:03d}Z" for millisecond in range(1000)]
 
 
 def _format(at: datetime, digits: int) -> str:
     if digits == 3:  # noqa: PLR2004 (milliseconds)
         return at.isoformat(timespec="milliseconds")[:23] + "Z"
-    whole = at.isoformat()[:19]
+    to_second = at.isoformat()[:19]
     fraction = f"{at.microsecond:06d}".rstrip("0") if digits else ""
-    return f"{whole}.{fraction}Z" if fraction else whole + "Z"
+    return f"{to_second}.{fraction}Z" if fraction else to_second + "Z"
 
 
 def _from_text(text: str) -> str | None:
@@ -147,7 +147,7 @@ def _from_text(text: str) -> str | None:
 def _as_utc(at: datetime) -> str | None:
     try:
         at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    except (OverflowError, ValueError):  # a zone that is a day or more away is none
+    except (OverflowError, ValueError):  # an offset of a day or more is no zone
         return None
     return _format(at, 6 if at.microsecond else 0)
 
@@ -170,17 +170,17 @@ def _milliseconds(number: int) -> str | None:
 
 
 def is_of_locale(text: str) -> bool:
-    """Whether a text begins with a date whose day and month stand in the order of some language."""
+    """Whether a text starts with a date whose order of day and month depends on the language."""
     return _TWO_NUMBERS.match(text) is not None
 
 
 def is_day_first(texts: Iterable[str]) -> bool:
-    """Whether dates put the day before the month: the first number above 12 tells; dots do so too."""
+    """Whether dates put the day before the month: decided by the first number above 12, or by dots."""
     for text in texts:
-        found = _TWO_NUMBERS.match(text)
-        if found and (found[2] == "." or int(found[1]) > _MONTHS):
+        date = _TWO_NUMBERS.match(text)
+        if date and (date[2] == "." or int(date[1]) > _MAX_MONTHS):
             return True
-        if found and int(found[3]) > _MONTHS:
+        if date and int(date[3]) > _MAX_MONTHS:
             return False
     return False
 
@@ -190,19 +190,19 @@ def from_locale(text: str, *, day_first: bool = False) -> str | None:
     plain = text.strip()
     if not text.isascii():
         plain = re.sub(r"[\u00a0\u202f\u2009]", " ", text).replace("\u200e", "").strip()
-    if written := re.fullmatch(_LOCALE, plain):
-        return _from_numbers(written, day_first=day_first)
-    return _from_words(_as_in_english(plain), day_first=day_first)
+    if numbers := re.fullmatch(_LOCALE, plain):
+        return _from_numbers(numbers, day_first=day_first)
+    return _from_words(_to_english(plain), day_first=day_first)
 
 
-def _as_in_english(text: str) -> str:
-    """The half of the day behind the hour, colons between hours and minutes, zones by distance alone."""
+def _to_english(text: str) -> str:
+    """Move AM or PM after the hour, put colons between hours and minutes, write zones as offsets."""
     # Before noon, then after it, in Chinese, Japanese and Korean.
     half = re.search(r"(\u4e0a\u5348|\u5348\u524d|\uc624\uc804)|\u4e0b\u5348|\u5348\u5f8c|\uc624\ud6c4", text)
     if half:
         text = f"{text[: half.start()]} {text[half.end() :]} {'AM' if half[1] else 'PM'}"
     text = re.sub(r"(?<=\d{4})(?:,| klo| kl\.?)? (\d{1,2})\.(\d\d)(?:\.(\d\d))?\b", _with_colons, text)
-    # For `dateutil` a sign behind GMT says how to get there, as in POSIX; people and browsers mean the zone.
+    # `dateutil` reads the sign after GMT as POSIX does, the opposite of what people and browsers mean.
     return re.sub(r"\b(?:GMT|UTC) ?(?=[+-]\d)", "", text)
 
 
@@ -217,24 +217,24 @@ def _from_words(plain: str, *, day_first: bool) -> str | None:
 
     try:
         with warnings.catch_warnings():
-            # A zone that is not known would be taken for UTC, with a warning; that would be a guess.
+            # An unknown zone would be taken for UTC, with a warning; that would be a guess.
             warnings.simplefilter("error", parser.UnknownTimezoneWarning)
-            # What the text does not say is taken from the default: of two, the day must be the same.
-            at, again = (parser.parse(plain, dayfirst=day_first, default=each) for each in _DEFAULTS)
+            # Missing fields come from the default: a stated date is the same with two different defaults.
+            at, other = (parser.parse(plain, dayfirst=day_first, default=default) for default in _DEFAULTS)
     except (ValueError, OverflowError, parser.UnknownTimezoneWarning):
         return None
-    return _as_utc(at) if at.date() == again.date() else None
+    return _as_utc(at) if at.date() == other.date() else None
 
 
-def _from_numbers(written: re.Match[str], *, day_first: bool) -> str | None:
-    """The usual form, which a large export has in every row, much faster than by `dateutil`."""
-    first, second, year, hour, minute, seconds, fraction, half, zone = written.groups()
+def _from_numbers(numbers: re.Match[str], *, day_first: bool) -> str | None:
+    """Parse the common form, which a large export has in every row, much faster than `dateutil` does."""
+    first, second, year, hour, minute, seconds, fraction, half, zone = numbers.groups()
     month, day = int(first), int(second)
-    if (day_first and day <= _MONTHS) or month > _MONTHS:
+    if (day_first and day <= _MAX_MONTHS) or month > _MAX_MONTHS:
         month, day = day, month
     hours = int(hour)
     if half:
-        if not 1 <= hours <= 12:  # noqa: PLR2004 (hours of half a day)
+        if not 1 <= hours <= 12:  # noqa: PLR2004 (a 12-hour clock)
             return None
         hours = hours % 12 + (12 if half in "Pp" else 0)
     try:
@@ -243,15 +243,15 @@ def _from_numbers(written: re.Match[str], *, day_first: bool) -> str | None:
     except ValueError:
         return None
     if zone and zone not in ("+00:00", "-00:00"):
-        moved = at.isoformat(timespec="microseconds")[:26] + zone
-        return _as_utc(datetime.fromisoformat(moved)) if zone[1:] < "24" else None
+        with_zone = at.isoformat(timespec="microseconds")[:26] + zone
+        return _as_utc(datetime.fromisoformat(with_zone)) if zone[1:] < "24" else None
     return _format(at, 0 if fraction is None else 3 if len(fraction) == 3 else 6)  # noqa: PLR2004 (milliseconds)
 
 
 def parse(at: str | None) -> datetime | None:
-    """The moment as an aware datetime, for arithmetic and comparison; None if it cannot be one.
+    """The timestamp as an aware datetime; None if it is no valid one.
 
-    A leap second counts as the second before; digits beyond microseconds are cut.
+    A leap second counts as the second before; digits beyond microseconds are dropped.
     """
     if at is None:
         return None
@@ -270,14 +270,14 @@ def epoch_ms(at: str | None) -> int | None:
 
 
 def plus_ms(at: str, milliseconds: float) -> str | None:
-    """The moment so much later, in UTC."""
+    """The timestamp so many milliseconds later, in UTC."""
     parsed = parse(at)
     later = None if parsed is None else later_by(parsed, milliseconds)
     return None if later is None else written(later)
 
 
 def later_by(parsed: datetime, milliseconds: float) -> datetime | None:
-    """The same of a parsed moment; None if there is no such moment."""
+    """The datetime so many milliseconds later, in UTC; None if it is out of range."""
     try:
         later = parsed + timedelta(milliseconds=milliseconds)
         return later if later.tzinfo is UTC else later.astimezone(UTC)
@@ -286,14 +286,14 @@ def later_by(parsed: datetime, milliseconds: float) -> datetime | None:
 
 
 def written(utc: datetime) -> str:
-    """A moment in UTC as RFC 3339, with milliseconds or, where it has them, microseconds."""
+    """A UTC datetime as RFC 3339, with milliseconds or, if it has them, microseconds."""
     if utc.microsecond % 1000 == 0:
         return utc.isoformat(timespec="milliseconds")[:23] + "Z"
     return _format(utc, 6)
 
 
 def iso_ms(at: str | None) -> str | None:
-    """ISO 8601 in UTC with exactly three digits and `Z`, as JavaScript's `toISOString` prints it."""
+    """The timestamp in UTC with exactly three digits and `Z`, as JavaScript's `toISOString` prints it."""
     parsed = parse(at)
     if parsed is None:
         return None

@@ -1,4 +1,4 @@
-"""Counts of tokens that cannot be true. Sources have them; they are noted and never summed."""
+"""Implausible token counts. Sources do state them; they are noted and never summed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Conversation, Usage
 
-MOST = 10**11
-"""More tokens than any session has seen."""
-DEAREST = 10**6
-"""More dollars than any answer costs."""
+MAX_TOKENS = 10**11
+"""More tokens than any session has used."""
+MAX_COST_USD = 10**6
+"""More than any response costs."""
+_MAX_SHOWN_CHARS = 40
 COUNTS = (
     "input", "output", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h", "reasoning", "total",
 )  # fmt: skip
 
 
-def odd_counts(conversation: Conversation) -> Iterator[tuple[str, str]]:
-    """Messages, by id, whose counts cannot be true, and what is stated."""
+def implausible_counts(conversation: Conversation) -> Iterator[tuple[str, str]]:
+    """The ids of messages with implausible counts, and these counts as text."""
     last: Usage | None = None
     for entry in conversation.timeline:
         if entry.__class__ is not Message:
@@ -30,46 +31,46 @@ def odd_counts(conversation: Conversation) -> Iterator[tuple[str, str]]:
         if usage is None or usage is last:
             continue
         last = usage
-        if odd := [*_mapped(usage), *_stated(usage.extra)]:
-            yield entry.id, ", ".join(dict.fromkeys(odd))
+        if implausible := [*_in_fields(usage), *_in_extra(usage.extra)]:
+            yield entry.id, ", ".join(dict.fromkeys(implausible))
 
 
 def is_possible(usage: Usage) -> bool:
-    """Whether all of its counts can be true."""
-    return next(_mapped(usage), None) is None
+    """Whether all counts are plausible."""
+    return next(_in_fields(usage), None) is None
 
 
 def is_refused(usage: Usage) -> bool:
-    """Whether something that the source states as a count of tokens is none, and so is not in the counts."""
-    return bool(usage.extra) and any(_stated(usage.extra))
+    """Whether the source states a token count that is no plausible number, so that no field holds it."""
+    return bool(usage.extra) and any(_in_extra(usage.extra))
 
 
-def _mapped(usage: Usage) -> Iterator[str]:
+def _in_fields(usage: Usage) -> Iterator[str]:
     for name in COUNTS:
         value = getattr(usage, name)
-        if value is not None and not 0 <= value <= MOST:
+        if value is not None and not 0 <= value <= MAX_TOKENS:
             yield f"{name} {_shown(value)}"
     cost = usage.cost_usd
-    if cost is not None and not 0 <= cost <= DEAREST:
+    if cost is not None and not 0 <= cost <= MAX_COST_USD:
         yield f"cost {_shown(cost)}"
 
 
-def _stated(extra: dict[str, Any]) -> Iterator[str]:
-    """What a source states of tokens that is no count; it does not get into the mapped counts."""
+def _in_extra(extra: dict[str, Any]) -> Iterator[str]:
+    """Token counts of the source that are no plausible numbers, and so are in no field."""
     for name, value in extra.items():
         kind = value.__class__
         if kind is int:
-            if not 0 <= value <= MOST and "token" in name.lower():
+            if not 0 <= value <= MAX_TOKENS and "token" in name.lower():
                 yield f"{name} {_shown(value)}"
         elif kind is dict:
-            yield from (f"{name}.{inner}" for inner in _stated_inside(value))
+            yield from (f"{name}.{inner}" for inner in _in_nested(value))
         elif value is not None and kind in (str, float, bool) and _is_count(name):
             yield f"{name} {_shown(value)}"
 
 
-def _stated_inside(bag: dict[str, Any]) -> Iterator[str]:
+def _in_nested(bag: dict[str, Any]) -> Iterator[str]:
     for name, value in bag.items():
-        is_count = value.__class__ is int and 0 <= value <= MOST
+        is_count = value.__class__ is int and 0 <= value <= MAX_TOKENS
         if not is_count and value.__class__ in (int, str, float, bool) and _is_count(name):
             yield f"{name} {_shown(value)}"
 
@@ -80,4 +81,4 @@ def _is_count(name: str) -> bool:
 
 def _shown(value: Any) -> str:
     text = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a number of over 30 digits"
-    return text if len(text) <= 40 else f"{text[:40]}…"  # noqa: PLR2004
+    return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"

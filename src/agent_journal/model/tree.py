@@ -1,6 +1,6 @@
-"""Pure functions on a timeline: who follows whom, what answers what, what counts once.
+"""Pure functions on a timeline: parents and children, tool calls and results, usage counted once.
 
-All of them are loops: a chain of 20,000 messages is a chain, not a stack.
+None of them recurses: a timeline may be a chain of 20,000 messages.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
 Entry: TypeAlias = Message | Event
-_LONGEST_TITLE = 80
-_MOST_BLOCKS = 20  # before what a person says
+_MAX_TITLE_CHARS = 80
+_MAX_BLOCKS = 20  # before the user's own words
 _BLOCK = re.compile(r"<([A-Za-z][\w.-]*)(?:\s[^<>]*)?>")
-# "2026-03-01T10:00:00.000Z": among texts of this form alone, alphabetical order is order in time.
-_UTC_LENGTH = 24
+# "2026-03-01T10:00:00.000Z": strings of this form alone sort by time.
+_UTC_TIMESTAMP_CHARS = 24
 
 
 def messages(conversation: Conversation) -> Iterator[Message]:
@@ -42,35 +42,35 @@ def messages(conversation: Conversation) -> Iterator[Message]:
 
 
 def span(entries: Iterable[Entry]) -> tuple[str | None, str | None]:
-    """The first and the last moment; entries are not always in order of time."""
-    moments = [entry.at for entry in entries if entry.at is not None]
-    if not moments:
+    """The first and the last timestamp; entries are not always in order of time."""
+    times = [entry.at for entry in entries if entry.at is not None]
+    if not times:
         return None, None
-    if set(map(len, moments)) == {_UTC_LENGTH}:
-        return min(moments), max(moments)
-    dated = [(epoch, at) for at in moments if (epoch := timestamps.epoch_ms(at)) is not None]
-    return (min(dated)[1], max(dated)[1]) if dated else (moments[0], moments[-1])
+    if set(map(len, times)) == {_UTC_TIMESTAMP_CHARS}:
+        return min(times), max(times)
+    dated = [(epoch, at) for at in times if (epoch := timestamps.epoch_ms(at)) is not None]
+    return (min(dated)[1], max(dated)[1]) if dated else (times[0], times[-1])
 
 
 def children(timeline: Iterable[Entry]) -> dict[str | None, list[Entry]]:
     """Entries by the id of their parent; roots are under None. An unknown parent makes a root."""
     entries = list(timeline)
-    known = {entry.id for entry in entries}
-    found: dict[str | None, list[Entry]] = {}
+    ids_present = {entry.id for entry in entries}
+    by_parent: dict[str | None, list[Entry]] = {}
     for entry in entries:
-        parent = entry.parent_id if entry.parent_id in known else None
-        found.setdefault(parent, []).append(entry)
-    return found
+        parent = entry.parent_id if entry.parent_id in ids_present else None
+        by_parent.setdefault(parent, []).append(entry)
+    return by_parent
 
 
 def chain_to(timeline: Iterable[Entry], entry_id: str) -> list[Entry]:
-    """From the root to an entry by parents alone; a cycle ends the walk."""
+    """The ancestors of an entry from the root on, and the entry; a cycle ends the walk."""
     by_id = {entry.id: entry for entry in timeline}
     chain: list[Entry] = []
-    seen: set[str] = set()
+    visited: set[str] = set()
     entry = by_id.get(entry_id)
-    while entry is not None and entry.id not in seen:
-        seen.add(entry.id)
+    while entry is not None and entry.id not in visited:
+        visited.add(entry.id)
         chain.append(entry)
         entry = by_id.get(entry.parent_id) if entry.parent_id else None
     chain.reverse()
@@ -78,9 +78,9 @@ def chain_to(timeline: Iterable[Entry], entry_id: str) -> list[Entry]:
 
 
 def path_to(timeline: Sequence[Entry], entry_id: str) -> list[Entry]:
-    """What was in view at an entry: the chain to it, and the results of every call on that chain.
+    """The branch that ends at an entry: the chain to it, and the results of every tool call on that chain.
 
-    Parallel tools hang their results off the chain; they are put in where the timeline has them.
+    Results of parallel tool calls are often off the chain; they are inserted in the order of the timeline.
     """
     chain = chain_to(timeline, entry_id)
     on_chain = {entry.id for entry in chain}
@@ -88,19 +88,19 @@ def path_to(timeline: Sequence[Entry], entry_id: str) -> list[Entry]:
     open_calls = {call.call_id for entry in chain for call in calls_in(entry)} - answered - {None}
     if not open_calls:
         return chain
-    order = {entry.id: place for place, entry in enumerate(timeline)}
-    strays = [
+    order = {entry.id: index for index, entry in enumerate(timeline)}
+    off_chain = [
         entry
         for entry in timeline
         if entry.id not in on_chain
         and any(result.call_id in open_calls for result in results_in(entry))
         and order[entry.id] < order[entry_id]
     ]
-    return sorted([*chain, *strays], key=lambda entry: order[entry.id]) if strays else chain
+    return sorted([*chain, *off_chain], key=lambda entry: order[entry.id]) if off_chain else chain
 
 
 def leaves(timeline: Iterable[Entry]) -> list[Message]:
-    """Messages that nothing follows, in the order of the timeline. Events hide no message."""
+    """Messages without a message below them, in the order of the timeline."""
     entries = list(timeline)
     by_id = {entry.id: entry for entry in entries}
     parents: set[str] = set()
@@ -111,9 +111,9 @@ def leaves(timeline: Iterable[Entry]) -> list[Message]:
 
 
 def _nearest_message(by_id: dict[str, Entry], entry_id: str | None) -> Iterator[str]:
-    seen: set[str] = set()
-    while entry_id is not None and entry_id not in seen:
-        seen.add(entry_id)
+    visited: set[str] = set()
+    while entry_id is not None and entry_id not in visited:
+        visited.add(entry_id)
         entry = by_id.get(entry_id)
         if entry is None:
             return
@@ -124,55 +124,55 @@ def _nearest_message(by_id: dict[str, Entry], entry_id: str | None) -> Iterator[
 
 
 def newest_leaf(timeline: Sequence[Entry]) -> str | None:
-    """The leaf that was written last: by time, then by place; sidechains only if there is nothing else."""
-    found = leaves(timeline)
-    main = [leaf for leaf in found if not leaf.sidechain] or found
+    """The id of the newest leaf, by time, then by position; a sidechain only if there is nothing else."""
+    candidates = leaves(timeline)
+    main = [leaf for leaf in candidates if not leaf.sidechain] or candidates
     if not main:
         return None
-    place = {leaf.id: index for index, leaf in enumerate(main)}
-    return max(main, key=lambda leaf: (timestamps.epoch_ms(leaf.at) or 0, place[leaf.id])).id
+    position = {leaf.id: index for index, leaf in enumerate(main)}
+    return max(main, key=lambda leaf: (timestamps.epoch_ms(leaf.at) or 0, position[leaf.id])).id
 
 
 def in_order(entries: Sequence[Entry]) -> tuple[list[Entry], Collection[str]]:
-    """Parents before children, siblings and roots as they came; and the ids where cycles were cut.
+    """Entries with parents before children, siblings in their order; and the ids where cycles were cut.
 
-    A parent that is not there makes a root. Entries of a cycle follow from its first one.
+    An entry whose parent is missing is a root. The entries of a cycle follow its first one.
     """
-    below = children(entries)
-    placed: list[Entry] = []
+    by_parent = children(entries)
+    ordered: list[Entry] = []
     done: set[str] = set()
 
-    def place(roots: Sequence[Entry]) -> None:
+    def append_below(roots: Sequence[Entry]) -> None:
         pending = [*reversed(roots)]
         while pending:
             entry = pending.pop()
             if entry.id in done:
                 continue
             done.add(entry.id)
-            placed.append(entry)
-            pending.extend(reversed(below.get(entry.id, ())))
+            ordered.append(entry)
+            pending.extend(reversed(by_parent.get(entry.id, ())))
 
-    place(below.get(None, ()))
-    cut: dict[str, None] = {}  # there may be as many cycles as pairs of entries, and each is asked for
+    append_below(by_parent.get(None, ()))
+    cut: dict[str, None] = {}  # a dictionary keeps the order, and membership tests stay fast
     for entry in entries:
         if entry.id not in done:
             cut[entry.id] = None
-            place([entry])
-    return placed, cut.keys()
+            append_below([entry])
+    return ordered, cut.keys()
 
 
 def distinct(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries, where those that came to have equal ids have ids of their own."""
+    """The entries with unique ids: repeated ids are replaced from their second occurrence on."""
     all_entries = list(entries)
     if len({entry.id for entry in all_entries}) == len(all_entries):
         return all_entries
-    told: Counter[str] = Counter()
-    found: list[Entry] = []
+    counts: Counter[str] = Counter()
+    unique: list[Entry] = []
     for entry in all_entries:
-        again = told[entry.id]
-        told[entry.id] += 1
-        found.append(msgspec.structs.replace(entry, id=ids.made(entry.id, again)) if again else entry)
-    return found
+        count = counts[entry.id]
+        counts[entry.id] += 1
+        unique.append(msgspec.structs.replace(entry, id=ids.made(entry.id, count)) if count else entry)
+    return unique
 
 
 def calls_in(entry: Entry) -> Iterator[ToolCall]:
@@ -192,7 +192,7 @@ def results_in(entry: Entry) -> Iterator[ToolResult]:
 
 
 def results_by_call(timeline: Iterable[Entry]) -> dict[str, ToolResult]:
-    """The result of each call, by call id; the last one if a source repeats it."""
+    """The tool results by call id; of repeated ones, the last."""
     return {
         result.call_id: result
         for entry in timeline
@@ -202,7 +202,7 @@ def results_by_call(timeline: Iterable[Entry]) -> dict[str, ToolResult]:
 
 
 def arguments(call: ToolCall) -> Any:
-    """A call's input as a value: a string that holds JSON is decoded, anything else is as it is."""
+    """A call's input as a value: a string of JSON is decoded, anything else is returned unchanged."""
     if not isinstance(call.input, str):
         return call.input
     try:
@@ -212,51 +212,51 @@ def arguments(call: ToolCall) -> Any:
 
 
 def held_text(media: Media) -> str | None:
-    """What a file says in words: as the source tells it, or inside of the file if that is text."""
+    """The text of a file: as the source states it, else the decoded file if it is text."""
     if media.text or not (media.mime or "").startswith("text/"):
         return media.text or None
     return inline_text(media) or None
 
 
 def inline_text(media: Media) -> str | None:
-    """The text that a file is, if it is in the model; None if it is something else."""
+    """The content of an inline text file; None for any other media."""
     if not media.data:
         return None
     try:
         return base64.b64decode(media.data, validate=True).decode()
-    except ValueError:  # binascii.Error is one, too
+    except ValueError:  # includes binascii.Error
         return None
 
 
 def plain_text(message: Message) -> str:
-    """What was said in a message: its text parts, one below the other, without what a program put there."""
+    """The visible text of a message: its text parts on lines of their own, without injected text."""
     return "\n".join(part.text for part in message.parts if isinstance(part, Text) and not part.injected)
 
 
 def title_from(texts: Iterable[str]) -> str | None:
-    """A title for what has none: the first line of the first text that says something, cut if it is long."""
+    """A title for an untitled conversation: the first line of the first text that is not empty, shortened."""
     for text in texts:
-        if line := _behind_blocks(text).partition("\n")[0].rstrip():
-            return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1].rstrip()}…"
+        if line := _after_blocks(text).partition("\n")[0].rstrip():
+            return line if len(line) <= _MAX_TITLE_CHARS else f"{line[: _MAX_TITLE_CHARS - 1].rstrip()}…"
     return None
 
 
-def _behind_blocks(text: str) -> str:
-    """What a person says behind what programs put before it, as `<context>…</context>`; else all of it."""
-    left = text = text.strip()
-    for _ in range(_MOST_BLOCKS):
-        begun = _BLOCK.match(left)
-        if begun is None:
-            return left or text
-        left = left.partition(f"</{begun[1]}>")[2].lstrip()
+def _after_blocks(text: str) -> str:
+    """The user's words after blocks of programs, as `<context>…</context>`; else the whole text."""
+    rest = text = text.strip()
+    for _ in range(_MAX_BLOCKS):
+        block = _BLOCK.match(rest)
+        if block is None:
+            return rest or text
+        rest = rest.partition(f"</{block[1]}>")[2].lstrip()
     return text
 
 
 def usages(timeline: Iterable[Entry]) -> list[Usage]:
-    """Usage of each API response once; where messages share one, the last value wins."""
-    counted: dict[object, Usage] = {}
+    """The usage of each API response once; if messages share one, the last value wins."""
+    by_response: dict[object, Usage] = {}
     for entry in timeline:
         if isinstance(entry, Message) and entry.usage is not None:
             key: object = entry.usage.key if entry.usage.key is not None else entry.id
-            counted[key] = entry.usage
-    return list(counted.values())
+            by_response[key] = entry.usage
+    return list(by_response.values())

@@ -1,8 +1,8 @@
-"""The one model: values only, no behaviour.
+"""The types of the model: values without behavior.
 
-Every reader makes these, every writer takes them. The values are frozen; what a source said
-and the model has no field for is kept in ``extra``, under the source's own names.
-Absent is ``None``, never an empty string or a zero.
+Every reader creates them and every writer takes them. They are frozen. What a source states and the model
+has no field for stays in ``extra``, under the source's own names. Absent is ``None``, never an empty string
+or a zero.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ ToolKind: TypeAlias = Literal[
 ]
 
 # msgspec does not inherit kw_only and repeats the rest for clarity. gc=False is safe because a
-# value never refers to something that was made after it: no cycle can form.
+# value never refers to one that was created after it: no cycle can form.
 
 
 class Citation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A source that a text refers to; `start` and `end` are as the source counts them."""
+    """A document that a text refers to; `start` and `end` count as the source does."""
 
     title: str | None = None
     url: str | None = None
@@ -35,10 +35,10 @@ class Citation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="text"):
-    """What was said.
+    """Visible text.
 
-    `injected` is true for text that a program put into a person's message: context, reminders, output of
-    commands. The person did not write it. A message of nothing else is `hidden`.
+    `injected` marks text that a program put into a user's message: context, reminders, output of commands.
+    The user did not write it. A message with no other content is `hidden`.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag=
 
 
 class Code(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="code"):
-    """A piece of code that the source keeps apart from prose."""
+    """Code that the source stores separately from prose."""
 
     code: str
     language: str | None = None
@@ -59,7 +59,7 @@ class Code(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag=
 
 
 class Reasoning(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="reasoning"):
-    """What the model thought; `encrypted` is the vendor's opaque form of it."""
+    """The model's thinking; `encrypted` is the vendor's opaque form of it."""
 
     text: str | None = None
     summary: str | None = None
@@ -69,7 +69,7 @@ class Reasoning(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False,
 
 
 class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="tool_call"):
-    """A tool the model asked for; `input` is the source's value, a string stays a string."""
+    """A call of a tool; `input` is the source's value, so a string stays a string."""
 
     name: str
     call_id: str | None = None
@@ -79,9 +79,9 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, 
 
 
 class Media(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="media"):
-    """An image, sound or file: inline as base64 in `data`, or named by `ref` (URL, pointer, path).
+    """An image, sound or file: inline as base64 in `data`, or referenced by `ref` (URL, pointer, path).
 
-    `text` is what it says in words, where the source has that: the text of a document, a transcript.
+    `text` is its content in words if the source has that: the text of a document, a transcript.
     """
 
     kind: MediaKind
@@ -95,17 +95,17 @@ class Media(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag
 
 
 class Other(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="other"):
-    """Content of a kind the model does not know, verbatim; `name` is the source's word for the kind."""
+    """Content of an unknown kind, verbatim; `name` is what the source calls the kind."""
 
     data: Any
     name: str | None = None
 
 
 class ToolResult(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="tool_result"):
-    """What a tool answered.
+    """The result of a tool call.
 
-    `native` is the source's value of the answer, verbatim, for writers that promise it; it is None where
-    `output` tells it exactly.
+    `native` is the source's value, verbatim, for writers that promise native content; it is None if `output`
+    represents it exactly.
     """
 
     call_id: str | None = None
@@ -120,10 +120,10 @@ Part: TypeAlias = Text | Code | Reasoning | ToolCall | ToolResult | Media | Othe
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """Tokens of one API response. Messages with the same `key` are counted once, the last wins.
+    """The tokens of one API response. Messages with the same `key` are counted once; the last one wins.
 
-    `input` excludes what was read from or written to a cache, `output` includes reasoning.
-    `cache_write` is the whole of it; the 5 minute and 1 hour shares are set only where stated.
+    `input` excludes tokens read from or written to a cache; `output` includes reasoning.
+    `cache_write` is the total; the 5-minute and 1-hour shares are set only if the source states them.
     """
 
     key: str | None = None
@@ -141,10 +141,10 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="message"):
-    """One message, as the source cuts them. Messages of one API response share `response_id`.
+    """One message, as the source delimits them. The messages of one API response share `response_id`.
 
-    `native` is the source's content value, verbatim, for writers that promise it; it is None where the
-    parts tell it exactly.
+    `native` is the source's content value, verbatim, for writers that promise native content; it is None if
+    the parts represent it exactly.
     """
 
     id: str
@@ -164,7 +164,7 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, t
 
 
 class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="event"):
-    """Something that happened and that nobody said: a queue operation, a snapshot, an empty node."""
+    """Something that happened and is not a message: a queue operation, a snapshot, an empty node."""
 
     id: str
     name: str
@@ -175,7 +175,7 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag
 
 
 class Link(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """The conversation this one came from, and the place in it."""
+    """The conversation that this one came from, and the position in it."""
 
     conversation_id: str
     relation: Relation
@@ -184,7 +184,7 @@ class Link(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A summary that the source holds; `message_id` is the last message it covers."""
+    """A summary that the source has; `message_id` is the last message it covers."""
 
     text: str
     kind: Literal["automatic", "user_generated", "system"] = "automatic"
@@ -194,7 +194,7 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class Feedback(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What the person thought of a message or of the whole conversation."""
+    """The user's rating of a message or of the whole conversation."""
 
     rating: Literal["up", "down"] | None = None
     text: str | None = None
@@ -213,11 +213,11 @@ class Tool(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class Request(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One call of a model API. What it sent is `system` and the path to `prompt_id`.
+    """One call of a model API. It sent `system` and the path to `prompt_id`.
 
-    `since_id` is the first message of the path that was sent, where a client left out what was before it.
-    `index` is its position in the source, `api` the dialect it speaks, `tools` positions in the
-    conversation's tools.
+    `since_id` is the first message of the path that was sent, if the client left out earlier ones.
+    `index` is its position in the source, `api` its dialect, and `tools` are positions in the conversation's
+    tools.
     """
 
     id: str | None = None
@@ -236,7 +236,7 @@ class Request(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """Which bytes a value was read from, and by what."""
+    """The bytes that a value was read from, and the reader that read them."""
 
     reader: str
     version: str
@@ -244,16 +244,16 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     file: str | None = None
     sha256: str | None = None
     member: str | None = None
-    """Of a folder: which of its files, by the path inside."""
+    """The path of the file inside a folder or archive."""
     member_sha256: str | None = None
 
 
 class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="conversation"):
     """One conversation with everything the source knows about it.
 
-    In a `list` the order of the timeline is the truth and nothing has a parent; in a `tree`
-    parents come before their children, and `head_id` is the leaf the person sees. With `only_prompts` no more
-    is known than what the person asked: a list of prompts may outlive what was answered.
+    In a `list` the order of the timeline is authoritative and nothing has a parent. In a `tree` parents come
+    before their children, and `head_id` is the leaf that the user sees. With `only_prompts` only the user's
+    prompts are known: a prompt history may outlive the sessions.
     """
 
     id: str
@@ -289,7 +289,7 @@ class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
 
 
 class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="memory"):
-    """Something a service keeps about the person or a project, outside of any conversation."""
+    """Something that a service remembers about the user or a project, outside of any conversation."""
 
     id: str
     source: str

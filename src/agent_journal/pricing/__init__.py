@@ -1,7 +1,7 @@
-"""What tokens cost: by a person's own prices, or by those that vendors ask of users of their API.
+"""The cost of tokens: by the user's own prices, or by the vendors' API prices.
 
-A price holds from a day on, perhaps at some hours only, and may depend on how large a prompt is. Nothing here
-touches the network: prices come with a package (`catalog.py`) or from the configuration.
+A price applies from a day on or at some hours only, and may depend on the size of the prompt. Nothing here
+uses the network: prices come from a package (`catalog.py`) or from the configuration.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_MILLION = 1_000_000
-QUARTERS = 96
-"""Quarters of an hour in a day."""
-# Vendors put the day of a version behind its name: claude-sonnet-4-5-20250929, gpt-4o-2024-08-06.
-_DATED = re.compile(r"[-@]20\d\d-?[01]\d-?[0-3]\d$")
+_TOKENS_PER_PRICE = 1_000_000
+SLOTS_PER_DAY = 96
+"""A slot is a quarter of an hour."""
+# Vendors append the date of a version to its name: claude-sonnet-4-5-20250929, gpt-4o-2024-08-06.
+_VERSION_DATE = re.compile(r"[-@]20\d\d-?[01]\d-?[0-3]\d$")
 
 
 class Tokens(Protocol):
-    """Counts as `Usage` has them: input without the cache, output with reasoning."""
+    """Counts as in `Usage`: input without the cache, output including reasoning."""
 
     @property
     def input(self) -> int | None: ...  # noqa: D102
@@ -37,7 +37,7 @@ class Tokens(Protocol):
 
 
 class Rates(Struct, frozen=True, array_like=True):
-    """US dollars for a million tokens; a write to the cache is for 5 minutes unless it is for an hour."""
+    """US dollars per million tokens; cache writes are for 5 minutes unless they are for an hour."""
 
     input: float
     output: float
@@ -46,7 +46,7 @@ class Rates(Struct, frozen=True, array_like=True):
     cache_write_1h: float
 
     def cost(self, tokens: Tokens) -> float:
-        """What so many tokens cost."""
+        """Return the cost of tokens in US dollars."""
         written, hour = tokens.cache_write or 0, tokens.cache_write_1h or 0
         return (
             (tokens.input or 0) * self.input
@@ -54,22 +54,22 @@ class Rates(Struct, frozen=True, array_like=True):
             + (tokens.cache_read or 0) * self.cache_read
             + max(written - hour, 0) * self.cache_write
             + hour * self.cache_write_1h
-        ) / _MILLION
+        ) / _TOKENS_PER_PRICE
 
 
 class Offer(Struct, frozen=True, array_like=True):
-    """Prices that hold from a day on, or at some hours of each day."""
+    """Prices that apply from a day on, or at some hours of each day."""
 
     rates: list[tuple[int, Rates]]
-    """By the size of the prompt that they begin above, smallest first."""
+    """Rates with the prompt size above which they apply, smallest first."""
     since: int | None = None
     """Days since 1970, UTC."""
     hours: tuple[int, int] | None = None
-    """Minutes of the day, UTC; they may go over midnight."""
+    """Minutes of the day, UTC; the range may cross midnight."""
 
-    def holds(self, slot: int) -> bool:
-        """Whether it holds in a quarter of an hour since 1970."""
-        day, quarter = divmod(slot, QUARTERS)
+    def applies_at(self, slot: int) -> bool:
+        """Whether the offer applies in a slot (quarters of an hour since 1970)."""
+        day, quarter = divmod(slot, SLOTS_PER_DAY)
         if self.since is not None:
             return day >= self.since
         if self.hours is None:
@@ -79,34 +79,34 @@ class Offer(Struct, frozen=True, array_like=True):
         return first <= minute < last if first <= last else minute >= first or minute < last
 
     def rates_above(self, size: int) -> Rates:
-        """The prices for prompts larger than a size."""
-        return [rates for above, rates in self.rates if above <= size][-1]
+        """Return the rates for prompts larger than a size."""
+        return [rates for threshold, rates in self.rates if threshold <= size][-1]
 
 
 def rates_at(offers: Sequence[Offer], slot: int | None, size: int = 0) -> Rates:
-    """The prices of a quarter of an hour: of all that hold the last; without a time the newest."""
+    """Return the rates in a slot: those of the last offer that applies; without a time, the newest."""
     if slot is None:
         return offers[-1].rates_above(size)
-    holding = [offer for offer in offers if offer.holds(slot)]
-    return (holding[-1] if holding else offers[0]).rates_above(size)
+    applicable = [offer for offer in offers if offer.applies_at(slot)]
+    return (applicable[-1] if applicable else offers[0]).rates_above(size)
 
 
-def settled(prices: Mapping[str, Rates], model: str) -> Rates | None:
-    """A person's own prices of a model; those of a name hold for its dated versions too."""
-    return prices.get(model) or prices.get(_DATED.sub("", model))
+def find_rates(prices: Mapping[str, Rates], model: str) -> Rates | None:
+    """Return the user's own rates of a model; those of a name also apply to its dated versions."""
+    return prices.get(model) or prices.get(_VERSION_DATE.sub("", model))
 
 
 class Cost(NamedTuple):
-    """What tokens cost, and whether that is by prices that a person settled."""
+    """The cost of tokens, and whether it is by the user's own prices."""
 
     usd: float
     is_settled: bool
 
 
 def calculate_cost(tokens: Tokens, model: str, prices: Mapping[str, Rates]) -> float:
-    """What tokens cost by a table of prices; nothing where the table does not have the model.
+    """Return the cost of tokens by a table of prices; 0 if the model is not in the table.
 
-    So document 000 has it. Reports name such models instead.
+    Document 000 defines it so. Reports list such models instead.
     """
-    rates = settled(prices, model)
+    rates = find_rates(prices, model)
     return 0.0 if rates is None else rates.cost(tokens)

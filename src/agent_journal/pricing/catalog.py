@@ -1,7 +1,7 @@
-"""The prices of vendors' APIs, out of the package genai-prices, which has them without asking anybody.
+"""The prices of vendors' APIs, from the package genai-prices, which works offline.
 
-Importing it takes longer than a whole report: what it says of a model is kept in a file, which is made anew
-when the package changes.
+Importing it takes longer than a whole report, so prices that were looked up are cached in a file, which is
+replaced when the package changes.
 """
 
 from __future__ import annotations
@@ -26,62 +26,66 @@ _PACKAGE = "genai_prices"
 _FIRST_DAY = date(1970, 1, 1)
 
 
-class _Kept(msgspec.Struct):
-    """The file: of which package, and by model its offers, None where it has no price."""
+class _CacheFile(msgspec.Struct):
+    """The cache file: the version of the package, and the offers by model, None if it has no price."""
 
     of: str
     models: dict[str, list[Offer] | None]
 
 
 class Catalog:
-    """Prices by model; `path` is where to keep what was looked up, None to keep nothing."""
+    """Prices by model; `path` is the cache file, None for no cache."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._of = _stamp()
+        self._package_version = _version_stamp()
         self._models = self._read()
-        self._is_new = False
+        self._is_changed = False
 
     def offers(self, model: str) -> list[Offer] | None:
-        """What a model costs when; None if that is not known."""
+        """Return the offers of a model; None if unknown."""
         if model not in self._models:
-            self._models[model] = _looked_up(model)
-            self._is_new = True
+            self._models[model] = _look_up(model)
+            self._is_changed = True
         return self._models[model]
 
-    def keep(self) -> None:
-        """Write down what was looked up; where that is not allowed, it is looked up again."""
-        if not self._is_new or self._path is None:
+    def save_cache(self) -> None:
+        """Save prices that were looked up; if that is not allowed, they are looked up again next time."""
+        if not self._is_changed or self._path is None:
             return
-        data = msgspec.json.encode(_Kept(self._of, dict(sorted(self._models.items()))))
+        data = msgspec.json.encode(_CacheFile(self._package_version, dict(sorted(self._models.items()))))
         with suppress(CannotWrite, OSError):
             files.write_bytes(str(self._path), data)
-        self._is_new = False
+        self._is_changed = False
 
     def _read(self) -> dict[str, list[Offer] | None]:
         if self._path is None:
             return {}
         try:
-            kept = msgspec.json.decode(self._path.read_bytes(), type=_Kept)
+            cache = msgspec.json.decode(self._path.read_bytes(), type=_CacheFile)
         except (OSError, msgspec.MsgspecError, UnicodeError):
             return {}
-        return kept.models if kept.of == self._of and all(map(_is_sound, kept.models.values())) else {}
+        return (
+            cache.models
+            if cache.of == self._package_version and all(map(_is_valid, cache.models.values()))
+            else {}
+        )
 
 
-def _is_sound(offers: list[Offer] | None) -> bool:
+def _is_valid(offers: list[Offer] | None) -> bool:
     return offers is None or (bool(offers) and all(each.rates and each.rates[0][0] == 0 for each in offers))
 
 
-def _stamp() -> str:
-    """What tells one version of the package from another, without importing it."""
+def _version_stamp() -> str:
+    """Return a value that changes with the version of the package, without importing it."""
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
         return ""
-    found = os.stat(os.path.join(os.path.dirname(spec.origin), "data.py"))  # noqa: PTH116, PTH118, PTH120
-    return f"{found.st_size}-{found.st_mtime_ns}"
+    status = os.stat(os.path.join(os.path.dirname(spec.origin), "data.py"))  # noqa: PTH116, PTH118, PTH120
+    return f"{status.st_size}-{status.st_mtime_ns}"
 
 
-def _looked_up(model: str) -> list[Offer] | None:
+def _look_up(model: str) -> list[Offer] | None:
     from genai_prices.data_snapshot import get_snapshot  # noqa: PLC0415 (takes half a second)
 
     snapshot = get_snapshot()
@@ -95,7 +99,7 @@ def _looked_up(model: str) -> list[Offer] | None:
 
 
 def _names(model: str) -> Iterator[tuple[str, str | None]]:
-    """How a model may be called there: routers put the vendor before its name, clouds a region too."""
+    """Yield possible names: routers prefix the vendor, clouds also a region."""
     yield model, None
     vendor, slash, name = model.partition("/")
     if slash and name:
@@ -110,44 +114,50 @@ def _offers(prices: Any) -> list[Offer] | None:
     if not isinstance(prices, list):
         rates = _rates(prices)
         return None if rates is None else [Offer(rates)]
-    found = []
-    for each in prices:
-        rates = _rates(each.prices)
+    offers = []
+    for price in prices:
+        rates = _rates(price.prices)
         if rates is not None:
-            found.append(_constrained(rates, each.constraint))
-    return found or None
+            offers.append(_constrained_offer(rates, price.constraint))
+    return offers or None
 
 
-def _constrained(rates: list[tuple[int, Rates]], constraint: Any) -> Offer:
+def _constrained_offer(rates: list[tuple[int, Rates]], constraint: Any) -> Offer:
     if constraint is None:
         return Offer(rates)
     if hasattr(constraint, "start_date"):
         return Offer(rates, since=(constraint.start_date - _FIRST_DAY).days)
-    return Offer(rates, hours=(_minute(constraint.start_time), _minute(constraint.end_time)))
+    return Offer(rates, hours=(_minute_of_day(constraint.start_time), _minute_of_day(constraint.end_time)))
 
 
-def _minute(at: Any) -> int:
-    moment = datetime.combine(_FIRST_DAY, at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    return moment.hour * 60 + moment.minute
+def _minute_of_day(at: Any) -> int:
+    time = datetime.combine(_FIRST_DAY, at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    return time.hour * 60 + time.minute
 
 
 def _rates(prices: Any) -> list[tuple[int, Rates]] | None:
-    """Prices by the size of the prompt; what has none of its own costs as input does."""
-    named = [
+    """Return rates by prompt size; token kinds without a price cost as much as input."""
+    prices_by_kind = [
         getattr(prices, f"{name}_mtok", None)
         for name in ("input", "output", "cache_read", "cache_write", "cache_write_1h")
     ]
-    if named[0] is None and named[1] is None:
+    if prices_by_kind[0] is None and prices_by_kind[1] is None:
         return None
-    starts = sorted({tier.start for price in named for tier in getattr(price, "tiers", ())})
-    return [(size, _at(named, size)) for size in (0, *starts)]
+    starts = sorted({tier.start for price in prices_by_kind for tier in getattr(price, "tiers", ())})
+    return [(size, _rates_at_size(prices_by_kind, size)) for size in (0, *starts)]
 
 
-def _at(named: list[Any], size: int) -> Rates:
-    given, came, read, written, hour = (_price(each, size) for each in named)
-    fresh = given or 0.0
-    first = fresh if written is None else written
-    return Rates(fresh, came or 0.0, fresh if read is None else read, first, first if hour is None else hour)
+def _rates_at_size(prices_by_kind: list[Any], size: int) -> Rates:
+    input_price, output_price, read, written, hour = (_price(each, size) for each in prices_by_kind)
+    base = input_price or 0.0
+    write_price = base if written is None else written
+    return Rates(
+        base,
+        output_price or 0.0,
+        base if read is None else read,
+        write_price,
+        write_price if hour is None else hour,
+    )
 
 
 def _price(price: Any, size: int) -> float | None:

@@ -127,13 +127,13 @@ def discover() -> dict[str, Reader]:
         for module in pkgutil.iter_modules(__path__)
         if module.name != "dialects"
     ]
-    found += plugins.plugged_in("agent_journal.readers", _what_is_wrong)
+    found += plugins.load_plugins("agent_journal.readers", _what_is_wrong)
     return {reader.INFO.name: reader for reader in found}
 
 
 def _what_is_wrong(module: Any) -> str | None:
     """Why a reader of another package cannot be used; None if it can."""
-    wrong = plugins.what_is_wrong(module, ReaderInfo, "sniff", "read")
+    wrong = plugins.find_defect(module, ReaderInfo, "sniff", "read")
     if wrong is not None:
         return wrong
     info: ReaderInfo = module.INFO
@@ -219,4 +219,8 @@ def _companions() -> re.Pattern[str]:
     from fnmatch import translate  # noqa: PLC0415 (only folders need it)
 
     patterns = [pattern for reader in discover().values() for pattern in reader.INFO.companions]
-    return re.compile("|".join(map(translate, patterns)) if patterns else "(?!)")
+    # Nearly all begin so; together they are looked for once, not each from the beginning of the path.
+    inside = [translate(pattern[2:]) for pattern in patterns if pattern.startswith("*/")]
+    others = [translate(pattern) for pattern in patterns if not pattern.startswith("*/")]
+    wanted = [f"(?s:.*/)(?:{'|'.join(inside)})"] if inside else []
+    return re.compile("|".join(wanted + others) or "(?!)")

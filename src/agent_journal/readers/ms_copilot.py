@@ -1,8 +1,8 @@
 """Microsoft Copilot: the activity history that the privacy dashboard exports, in its four CSV files.
 
 The files have no ids. Rows with the same title that follow each other are a conversation, which a pause of
-more than a day ends; prompts to the apps of Windows are put together by app and day. Files are read row by
-row, and a conversation is held until its last row. Only the prompts, which are short, are all held until they
+more than a day ends; prompts to Windows apps are grouped by app and day. Files are read row by
+row, and a conversation is in memory until its last row. Only the short prompts are all in memory until they
 are grouped: below a gigabyte of them nothing needs to be spilled to disk.
 """
 
@@ -36,7 +36,7 @@ INFO = ReaderInfo(
     versions=("activity-history", "chat-activity", "windows-prompts"),
     revision=2,
     names={"pam": "copilot", "record": "ms-copilot"},
-    # Only the dashboard (account.microsoft.com/privacy) gives the files: they have no home on any system.
+    # Only the dashboard (account.microsoft.com/privacy) exports the files: they have no default location.
     evidence="activity-history: exports of October 2025 to July 2026 as four open readers describe them; "
     "chat-activity and windows-prompts: columns as documented by Portable AI Memory in February 2026; "
     "no documentation by the vendor; verified November 2026",
@@ -46,7 +46,7 @@ Entry: TypeAlias = Message | Event
 
 
 class Layout(NamedTuple):
-    """What a file calls the columns it has."""
+    """The names of the columns of a file."""
 
     topic: str
     time: str
@@ -55,14 +55,14 @@ class Layout(NamedTuple):
 
 
 class Dated(NamedTuple):
-    """An entry with the moment it is put at, which is a neighbour's where it has none."""
+    """An entry with its time, or the time of a neighboring entry if it has none."""
 
     moment: datetime
     entry: Entry
 
 
 class Row(NamedTuple):
-    """An entry and the title, or app, it stands under; None if its row is cut before that."""
+    """An entry and its title or app; None if its row is cut off before that column."""
 
     topic: str | None
     entry: Entry
@@ -70,13 +70,13 @@ class Row(NamedTuple):
 
 _LAYOUTS = {
     "activity-history": Layout("Conversation", "Time", "Message", "Author"),
-    # Also the layout of what Copilot was told in the apps of Microsoft 365, often without a row.
+    # Also the layout of prompts in the apps of Microsoft 365, often without any row.
     "chat-activity": Layout("ChatName", "CreatedAt", "MessageContent", "Author"),
-    # What people asked in apps of Windows, without the answers.
+    # Prompts in Windows apps, without the answers.
     "windows-prompts": Layout("ClientApp", "Timestamp", "Prompt"),
 }
-_PAUSE = timedelta(hours=24)
-_NO_MOMENT = datetime.min.replace(tzinfo=UTC)
+_MAX_PAUSE = timedelta(hours=24)
+_NO_TIME = datetime.min.replace(tzinfo=UTC)
 _parsed = lru_cache(maxsize=8)(timestamps.parse)
 
 
@@ -93,17 +93,17 @@ def _needed(layout: Layout) -> set[str]:
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield each conversation ordered by time, and the conversations as they follow in the file."""
+    """Yield the conversations in the order of the file, each ordered by time."""
     layout = _LAYOUTS[version]
     rows = _rows(source, layout, note)
-    found = _by_run(rows) if layout.author else _by_app_and_day(rows)
+    conversations = _by_run(rows) if layout.author else _by_app_and_day(rows)
     is_empty = True
-    told: Counter[str] = Counter()
-    for conversation in found:
+    counts: Counter[str] = Counter()
+    for conversation in conversations:
         is_empty = False
-        yield _told_apart(conversation, told)
+        yield _with_unique_id(conversation, counts)
     if is_empty:
-        note(Kind.IGNORED_FILE, "", "there is no row in it")
+        note(Kind.IGNORED_FILE, "", "the file has no rows")
 
 
 def _rows(source: Source, layout: Layout, note: Notes) -> Iterator[Row]:
@@ -119,7 +119,7 @@ def _rows(source: Source, layout: Layout, note: Notes) -> Iterator[Row]:
 
 
 def _entry(fields: Fields, layout: Layout, topic: str | None, *, day_first: bool) -> Entry:
-    """A row as a message; as an event if it does not say who speaks or what."""
+    """Convert a row to a message, or to an event if it has no author or no text."""
     written = fields.look(layout.time)
     author = "user" if layout.author is None else fields.look(layout.author)
     text = fields.look(layout.text)
@@ -136,7 +136,7 @@ def _entry(fields: Fields, layout: Layout, topic: str | None, *, day_first: bool
     return Message(
         id=entry_id,
         made_id=True,
-        # Whoever is neither a person nor has another known role is the assistant, by whatever name.
+        # An author without a known role is the assistant, under any name.
         role=role or "assistant",
         at=at,
         parts=[Text(text=text)] if text else [],
@@ -145,13 +145,13 @@ def _entry(fields: Fields, layout: Layout, topic: str | None, *, day_first: bool
 
 
 def _moment(fields: Fields, name: str, *, day_first: bool) -> str | None:
-    """The time of a row. As it was written, often without a zone, it stays beside if that differs."""
+    """Return the time of a row; the original text, often without a zone, stays if it differs."""
     written = fields.look(name)
     if not written or not written.strip():
         fields.drop(name)
-        fields.note(Kind.MISSING_TIME, fields.where, f"{name}; the place among the rows stands in")
+        fields.note(Kind.MISSING_TIME, fields.where, f"{name}; the order of the rows is used instead")
         return None
-    at = _understood(written, day_first)
+    at = _parse_time(written, day_first)
     if at is None:
         fields.note(Kind.BAD_TIME, fields.where, f"{name}: {written[:60]!r}")
     elif at == written:
@@ -161,12 +161,12 @@ def _moment(fields: Fields, name: str, *, day_first: bool) -> str | None:
 
 # A prompt and its answer have the same time.
 @lru_cache(maxsize=8)
-def _understood(written: str, day_first: bool) -> str | None:  # noqa: FBT001 (a key of the cache)
+def _parse_time(written: str, day_first: bool) -> str | None:  # noqa: FBT001 (a key of the cache)
     return timestamps.moment(written) or timestamps.from_locale(written, day_first=day_first)
 
 
 def _by_run(rows: Iterable[Row]) -> Iterator[Conversation]:
-    """Rows with the same title that follow each other; a row that is cut before its title belongs to them."""
+    """Group consecutive rows with the same title; a row cut off before its title belongs to its neighbors."""
     topic: str | None = None
     run: list[Entry] = []
     for row in rows:
@@ -180,11 +180,11 @@ def _by_run(rows: Iterable[Row]) -> Iterator[Conversation]:
 
 
 def _conversations(run: list[Entry], title: str | None) -> Iterator[Conversation]:
-    """What was said under one title, cut where nobody spoke for more than a day; pieces as in the file."""
+    """Split the entries of one title at pauses of more than a day, in the order of the file."""
     pieces: list[list[Entry]] = []
     last: datetime | None = None
     for moment, entry in _in_order(run):
-        if last is None or moment - last > _PAUSE:
+        if last is None or moment - last > _MAX_PAUSE:
             pieces.append([])
         pieces[-1].append(entry)
         last = moment
@@ -218,19 +218,19 @@ def _conversation(entries: list[Entry], title: str | None) -> Conversation:
     )
 
 
-def _told_apart(conversation: Conversation, told: Counter[str]) -> Conversation:
-    """The conversation, with an id of its own if another in the file begins with the same row."""
-    again = told[conversation.id]
-    told[conversation.id] += 1
-    return replace(conversation, id=ids.made(conversation.id, again)) if again else conversation
+def _with_unique_id(conversation: Conversation, counts: Counter[str]) -> Conversation:
+    """Return the conversation, with another id if an earlier one in the file begins with the same row."""
+    number = counts[conversation.id]
+    counts[conversation.id] += 1
+    return replace(conversation, id=ids.made(conversation.id, number)) if number else conversation
 
 
 def _in_order(run: list[Entry]) -> list[Dated]:
-    """Oldest first, though files are newest first; at one moment the prompt stands before its answer."""
+    """Sort entries oldest first (files are newest first), and prompts before answers of the same time."""
     known = [_parsed(entry.at) for entry in run]
     if _is_newest_first(run, [moment for moment in known if moment is not None]):
         run, known = run[::-1], known[::-1]
-    last = next((moment for moment in known if moment is not None), _NO_MOMENT)
+    last = next((moment for moment in known if moment is not None), _NO_TIME)
     dated: list[Dated] = []
     for moment, entry in zip(known, run, strict=True):
         last = moment or last
@@ -244,12 +244,12 @@ def _is_newest_first(run: list[Entry], moments: list[datetime]) -> bool:
     falling = sum(later < earlier for earlier, later in pairwise(moments))
     rising = sum(later > earlier for earlier, later in pairwise(moments))
     if falling == rising:
-        return _answers_first([Dated(_NO_MOMENT, entry) for entry in run])
+        return _answers_first([Dated(_NO_TIME, entry) for entry in run])
     return falling > rising
 
 
 def _answers_first(block: list[Dated]) -> bool:
-    """Whether an answer stands first and a prompt last: both have the time of the prompt."""
+    """Return whether a block begins with an answer and ends with a prompt: both have the prompt's time."""
     first, last = block[0].entry, block[-1].entry
     is_answer = isinstance(first, Message) and first.role == "assistant"
     return is_answer and isinstance(last, Message) and last.role == "user"

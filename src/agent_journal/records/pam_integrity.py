@@ -1,4 +1,4 @@
-"""Hashes of memories, as PAM demands them."""
+"""The hashes of memories that PAM requires."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import re
 import unicodedata
 from typing import Any
 
-# Deeper values are told as text: the official SDK gives up beyond some hundred levels.
-_DEEPEST = 64
+# Values nested deeper are written as text: the official SDK fails beyond a few hundred levels.
+_MAX_NESTING_LEVELS = 64
 
 
 def content_hash(text: str) -> str:
-    """What makes two memories the same: the hash of a text without its case and its white space."""
-    plain = re.sub(r"\s+", " ", unicodedata.normalize("NFC", text.strip().lower()))
-    return f"sha256:{hashlib.sha256(plain.encode()).hexdigest()}"
+    """The hash of a text, ignoring case and white space; equal memories have equal hashes."""
+    normalized = re.sub(r"\s+", " ", unicodedata.normalize("NFC", text.strip().lower()))
+    return f"sha256:{hashlib.sha256(normalized.encode()).hexdigest()}"
 
 
 def checksum_of(memories: list[Any]) -> str:
-    """The hash of memories as they are stored: in the order of their ids, in the form of RFC 8785.
+    """The hash of memories, sorted by id, in the canonical form of RFC 8785.
 
-    Raises ValueError where a value in them has no such form.
+    Raises ValueError if they have no canonical form.
     """
     import rfc8785  # noqa: PLC0415 (only memories need it)
 
@@ -28,13 +28,13 @@ def checksum_of(memories: list[Any]) -> str:
         ordered: list[Any] = sorted(memories, key=lambda memory: memory["id"])
         canonical = rfc8785.dumps(ordered)
     except (TypeError, KeyError, RecursionError) as error:
-        raise ValueError("its memories have no ids that can be ordered, or are nested too deeply") from error
+        raise ValueError("its memories have no sortable ids, or are nested too deeply") from error
     return f"sha256:{hashlib.sha256(canonical).hexdigest()}"
 
 
 def has_canonical_form(memory: dict[str, Any]) -> bool:
     """Whether a memory can be part of a checksum: RFC 8785 has no integers beyond 2⁵³."""
-    if _depth(memory) > _DEEPEST:
+    if _depth(memory) > _MAX_NESTING_LEVELS:
         return False
     try:
         checksum_of([memory])

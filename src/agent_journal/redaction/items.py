@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal.model import Event, Memory, Message
+from agent_journal.model.spilled import encode_spilled
 from agent_journal.redaction import RECORDED, Finding, ItemT
 from agent_journal.redaction.attachments import attached
 from agent_journal.redaction.by_name import kind_of_field
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # Replacing one secret can bring another to light, as a pair of keys of which only one has a form of its own.
 _MOST_ROUNDS = 6
 _BATCH = 32
-_encode = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder(enc_hook=encode_spilled).encode
 
 
 class Redaction:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent_journal.model import Media
+from agent_journal.model.spilled import Spilled
 from agent_journal.redaction.attachments import data_of, text_of
 
 Path: TypeAlias = tuple[str, ...]
@@ -71,6 +72,10 @@ class _Walk:
             return self._record(value, path)
         if isinstance(value, Struct):
             return self._struct(value, path)
+        if kind is Spilled:
+            old = value.value()
+            new = self.of(old, path)
+            return value if new is old else new
         return value
 
     def _struct(self, value: Struct, path: Path) -> Struct:

@@ -1,4 +1,4 @@
-"""Finding what was said: what people type, the index of words, and what is put into it.
+"""Search: queries, the word index, the entries to index, and semantic search.
 
-Nothing here knows the archive: it gives entries and gets keys back.
+Nothing here knows the archive: it passes entries and gets keys back.
 """

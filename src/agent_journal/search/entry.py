@@ -1,4 +1,4 @@
-"""What is indexed of an entry: its words, field by field, and what it is filtered by."""
+"""The search document of an entry: its words by field, and the values that filters use."""
 
 from __future__ import annotations
 
@@ -6,54 +6,54 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.search import reach
-from agent_journal.search.query import FACTS, fact
-from agent_journal.search.words import prepared
+from agent_journal.search.query import FACT_FIELD, fact
+from agent_journal.search.words import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import tantivy
 
-TEXTS = ("text", "thinking", "tool", "output", "attached", "title")
-"""The fields that have words, in an entry's order."""
+TEXT_FIELDS = ("text", "thinking", "tool", "output", "attached", "title")
+"""The fields that contain words, in the order of `Entry`."""
 
-_VALUES = ("role", "source", "project", "model", "branch")
+_FACT_KINDS = ("role", "source", "project", "model", "branch")
 
 
 class Entry(NamedTuple):
-    """What is indexed of one message, or of a title or a memory."""
+    """The indexed content of a message, a title or a memory."""
 
-    key: int  # of its row: unique and ever increasing; what has changed gets a new one
+    key: int  # of its row: unique and always increasing; a changed entry gets a new one
     conversation: int
     role: str
     source: str
     project: str
     model: str
     at: int  # seconds since 1970, or 0
-    text: str = ""  # what was said
+    text: str = ""  # the visible text of the message
     thinking: str = ""
-    tool: str = ""  # what tools were given
-    output: str = ""  # what they gave
-    attached: str = ""  # what files say that were put beside what was said
+    tool: str = ""  # input of tools
+    output: str = ""  # output of tools
+    attached: str = ""  # text of attached files
     title: str = ""
-    branch: str = ""  # of the repository
-    tools: tuple[str, ...] = ()  # names and kinds of those that were called or answered
-    has_error: bool = False  # whether one of them failed
+    branch: str = ""  # of the Git repository
+    tools: tuple[str, ...] = ()  # names and kinds of the tools called or answered
+    has_error: bool = False  # whether a tool call failed
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What its words are in."""
+        """The values of the text fields."""
         return self.text, self.thinking, self.tool, self.output, self.attached, self.title
 
 
-def without(entries: Iterable[Entry], texts: Iterable[str]) -> Iterator[Entry]:
-    """The entries without some of their texts."""
-    nothing: dict[str, Any] = dict.fromkeys(texts, "")
-    return (entry._replace(**nothing) for entry in entries) if nothing else iter(entries)
+def drop_texts(entries: Iterable[Entry], texts: Iterable[str]) -> Iterator[Entry]:
+    """Yield the entries with some text fields emptied."""
+    blanks: dict[str, Any] = dict.fromkeys(texts, "")
+    return (entry._replace(**blanks) for entry in entries) if blanks else iter(entries)
 
 
-def schema() -> tantivy.Schema:
-    """The fields of the index."""
+def build_schema() -> tantivy.Schema:
+    """Return the Tantivy schema of the index."""
     from tantivy import SchemaBuilder  # noqa: PLC0415
 
     builder = SchemaBuilder()
@@ -61,15 +61,15 @@ def schema() -> tantivy.Schema:
     builder.add_integer_field("conversation", indexed=True, fast=True)
     builder.add_integer_field("at", fast=True)
     builder.add_integer_field("mark", indexed=True, fast=True)
-    builder.add_text_field(FACTS, tokenizer_name="raw", index_option="basic")
-    for field in TEXTS:
-        # What comes is cut into words already.
+    builder.add_text_field(FACT_FIELD, tokenizer_name="raw", index_option="basic")
+    for field in TEXT_FIELDS:
+        # The text has already been split into words.
         builder.add_text_field(field, tokenizer_name="whitespace", index_option="position")
     return builder.build()
 
 
-def fields_of(entry: Entry) -> dict[str, int | str | list[str]]:
-    """An entry as the index takes it."""
+def document_fields(entry: Entry) -> dict[str, int | str | list[str]]:
+    """Return an entry as a Tantivy document."""
     values: dict[str, int | str | list[str]] = {"key": entry.key, "conversation": entry.conversation}
     facts = [*_facts(*entry[2:6], entry.branch)]
     if entry.at:
@@ -78,14 +78,14 @@ def fields_of(entry: Entry) -> dict[str, int | str | list[str]]:
     facts += [fact("tools", tool) for tool in entry.tools]
     if entry.has_error:
         facts.append(fact("has", "error"))
-    for field, text in zip(TEXTS, entry[7:13], strict=True):
+    for field, text in zip(TEXT_FIELDS, entry[7:13], strict=True):
         if text:
-            values[field] = prepared(text)
+            values[field] = prepare(text)
             facts.append(fact("has", field))
-    values[FACTS] = facts
+    values[FACT_FIELD] = facts
     return values
 
 
-@lru_cache(maxsize=256)  # those of a conversation are nearly all alike
+@lru_cache(maxsize=256)  # nearly all messages of a conversation share these values
 def _facts(*values: str) -> list[str]:
-    return [fact(kind, value) for kind, value in zip(_VALUES, values, strict=True) if value]
+    return [fact(kind, value) for kind, value in zip(_FACT_KINDS, values, strict=True) if value]

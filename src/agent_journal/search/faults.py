@@ -1,4 +1,4 @@
-"""What goes wrong with the files of an index, and how it is told."""
+"""Turn failures of index files into errors that people understand."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _FOOTER_MAGIC = (1337).to_bytes(4, "little")
 
 
 @contextmanager
-def reading(folder: Path) -> Iterator[None]:
-    """Whatever fails while the index is read is damage of it."""
+def read_errors_as_damage(folder: Path) -> Iterator[None]:
+    """Raise IndexDamaged for any failure to read the index."""
     try:
         yield
     except BaseException as error:
@@ -29,8 +29,8 @@ def reading(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def changing(folder: Path) -> Iterator[None]:
-    """Whatever fails while the index is written leaves it as of the last commit."""
+def write_errors_as_cannot_write(folder: Path) -> Iterator[None]:
+    """Raise CannotWrite for any failure to write; the index then stays at its last commit."""
     try:
         yield
     except BaseException as error:
@@ -45,12 +45,12 @@ def _is_failure(error: BaseException) -> bool:
 
 
 def _reason(error: BaseException) -> str:
-    """Why the index cannot be read, for people; what it says itself is meant for those who wrote it."""
-    said = str(error)
-    if isinstance(error, FileNotFoundError) or "FileDoesNotExist" in said:
+    """Return the reason for people; Tantivy's own messages are meant for its developers."""
+    message = str(error)
+    if isinstance(error, FileNotFoundError) or "FileDoesNotExist" in message:
         return "one of its files is missing"
-    # What the system refuses it says so, with its number: a file that may not be read, too many open ones.
-    is_refused = isinstance(error, OSError) or "os error" in said
+    # A refusal by the operating system has its number: no permission to read, or too many open files.
+    is_refused = isinstance(error, OSError) or "os error" in message
     return _first_line(error) if is_refused else "one of its files is damaged"
 
 
@@ -58,8 +58,8 @@ def _first_line(error: BaseException) -> str:
     return str(error).split("\n", 1)[0][:200]
 
 
-def problems_of(path: Path) -> list[str]:
-    """Each file ends with a checksum of what is before it, in JSON, the length of that, and a number."""
+def check_file(path: Path) -> list[str]:
+    """Check a file, which ends with a JSON footer (with its CRC), the footer's length, and a magic number."""
     data = path.read_bytes()
     length = int.from_bytes(data[-8:-4], "little")
     body, footer = data[: -8 - length], data[-8 - length : -8]

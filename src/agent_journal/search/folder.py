@@ -1,6 +1,6 @@
-"""The folder of the index of words: how far it reaches, how a new one takes its place, how it goes.
+"""Manage the folder of the word index: its metadata, replacing it, and removing it.
 
-Nothing here needs the index itself, which takes long to import.
+Nothing here imports Tantivy, which is slow to import.
 """
 
 from __future__ import annotations
@@ -18,116 +18,124 @@ from agent_journal.files import make_folder, write_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-LAYOUT = 10  # of the fields and of how words are cut; one of another number is made again
-ABOUT = "about.json"
+LAYOUT_VERSION = 10  # of the schema and of word splitting; an index with another number is rebuilt
+INFO_FILE = "about.json"
 MARKER = ".agent-journal-index"
-"""Says that a folder is ours from before its first file until after its last."""
-_ROWS = "journal.db"
-# The names of its files; those of parts have their part's id before them.
-_OWN = re.compile(
+"""A file that marks the folder as an index, created first and removed last."""
+_DATABASE = "journal.db"
+# The names of index files; those of segments start with the segment's id.
+_OWN_FILES = re.compile(
     r"\.agent-journal-index|\.aj-\d+-\d+\.part|[0-9a-f]{32}\.(?:\d+\.)?\w+|about\.json(?:\.part\d+)?|meta\.json|\.managed\.json|\.tantivy-\w+\.lock|\.tmp\w+"
 )
 
 
-class About(NamedTuple):
-    """What an index says about itself."""
+class IndexInfo(NamedTuple):
+    """Metadata of an index."""
 
     layout: int
     journal: str
     reach: int = 0
-    """No key in it is higher, but for entries that it does not count yet."""
+    """The highest key in the index, apart from uncommitted entries."""
     left_out: tuple[str, ...] = ()
-    """Texts of entries that it was not given."""
+    """Text fields that are not indexed."""
 
 
-def about(folder: Path) -> About:
-    """What the index in a folder says about itself."""
+def read_info(folder: Path) -> IndexInfo:
+    """Read the metadata of the index in a folder."""
     try:
-        said = msgspec.json.decode((folder / ABOUT).read_bytes())
-        known = About(int(said["layout"]), str(said["journal"]), int(said.get("reach", 0)))
-        return known._replace(left_out=tuple(map(str, said.get("left_out", ()))))
+        content = msgspec.json.decode((folder / INFO_FILE).read_bytes())
+        info = IndexInfo(int(content["layout"]), str(content["journal"]), int(content.get("reach", 0)))
+        return info._replace(left_out=tuple(map(str, content.get("left_out", ()))))
     except FileNotFoundError:
-        reason = "it is none of ours" if folder.exists() else "there is none"
+        reason = "it is not a search index of aj" if folder.exists() else "it does not exist"
         raise IndexDamaged(str(folder), reason) from None
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise IndexDamaged(str(folder), "it does not say what it is") from error
+        raise IndexDamaged(str(folder), "its description is damaged") from error
 
 
-def say(folder: Path, what: About) -> None:
-    """Let an index say something about itself."""
-    write_bytes(str(folder / ABOUT), msgspec.json.encode(what._asdict()))
+def write_info(folder: Path, info: IndexInfo) -> None:
+    """Write the metadata of an index."""
+    write_bytes(str(folder / INFO_FILE), msgspec.json.encode(info._asdict()))
 
 
-def reach(folder: Path) -> int:
-    """The highest key that an index may know; 0 if there is none that says so."""
+def read_highest_key(folder: Path) -> int:
+    """Return the highest key in an index; 0 if there is no readable index."""
     try:
-        return about(folder).reach
+        return read_info(folder).reach
     except IndexDamaged:
         return 0
 
 
-def is_made_so(folder: Path, left_out: tuple[str, ...]) -> bool:
-    """Whether there is an index of this layout that was given all texts but some."""
+def has_index_with(folder: Path, left_out: tuple[str, ...]) -> bool:
+    """Whether there is an index of the current layout that leaves out exactly these text fields."""
     try:
-        said = about(folder)
+        info = read_info(folder)
     except IndexDamaged:
         return False
-    return (said.layout, said.left_out) == (LAYOUT, left_out)
+    return (info.layout, info.left_out) == (LAYOUT_VERSION, left_out)
 
 
-def is_there(folder: Path) -> bool:
-    """Whether there is an index in a folder, or at least what says that it is one."""
-    return (folder / ABOUT).is_file()
+def has_index(folder: Path) -> bool:
+    """Whether a folder has the metadata of an index."""
+    return (folder / INFO_FILE).is_file()
 
 
-def is_ours(folder: Path) -> bool:
-    """Whether an index may be made, replaced or removed in a folder: it is new, empty, or one of ours."""
+def is_replaceable(folder: Path) -> bool:
+    """Whether an index may be built, replaced or removed here: the folder is new, empty or an index."""
     if not os.path.lexists(folder):
         return True
     try:
         is_empty = not any(folder.iterdir())
-    except OSError:  # a file, or nobody may look into it
+    except OSError:  # a file, or a folder without read permission
         return False
-    # An index that has no marker is from before there was one; in a journal there is nothing else.
+    # Older indexes have no marker; next to a journal's database there can be nothing else.
     return (
-        is_empty or any(path.exists() for path in (folder / MARKER, folder.parent / _ROWS)) or _says(folder)
+        is_empty
+        or any(path.exists() for path in (folder / MARKER, folder.parent / _DATABASE))
+        or _has_layout(folder)
     )
 
 
-def _says(folder: Path) -> bool:
+def _has_layout(folder: Path) -> bool:
     try:
-        return "layout" in msgspec.json.decode((folder / ABOUT).read_bytes(), type=dict)
+        return "layout" in msgspec.json.decode((folder / INFO_FILE).read_bytes(), type=dict)
     except (OSError, ValueError):
         return False
 
 
-def why_not_ours(folder: Path) -> CannotWrite | None:
-    """Why no index may be written to a folder: other files are there, or where its companions would be."""
-    for place in (folder, beside(folder), folder.with_name(f"{folder.name}.vectors")):
-        if not is_ours(place):
-            what = "it holds files that are not a search index's" if place.is_dir() else "it is a file"
-            reason = f"{what}, which aj does not overwrite; set storage.index_path to a new or empty folder"
-            return CannotWrite(str(place), reason)
+def find_conflict(folder: Path) -> CannotWrite | None:
+    """Return why no index may be written here: other files are in the folder or a neighbor it needs."""
+    for candidate in (folder, staging_folder(folder), folder.with_name(f"{folder.name}.vectors")):
+        if not is_replaceable(candidate):
+            problem = (
+                "it contains files that do not belong to a search index"
+                if candidate.is_dir()
+                else "it is a file"
+            )
+            reason = (
+                f"{problem}, which aj does not overwrite; set storage.index_path to a new or empty folder"
+            )
+            return CannotWrite(str(candidate), reason)
     return None
 
 
-def mark(folder: Path) -> None:
-    """Let a folder say that it is ours."""
+def write_marker(folder: Path) -> None:
+    """Mark a folder as a search index."""
     write_bytes(str(folder / MARKER), b"The search index of a journal; aj replaces what is in this folder.\n")
 
 
-def beside(folder: Path) -> Path:
-    """Where a new index is made while the old one serves."""
+def staging_folder(folder: Path) -> Path:
+    """Return where a new index is built while the old one stays in use."""
     return folder.with_name(f"{folder.name}.new")
 
 
-def put_in_place(new: Path, folder: Path) -> None:
-    """Let a new index take the place of the old one. Between the two there is none, never half of one."""
+def install(new: Path, folder: Path) -> None:
+    """Replace the old index with a new one. Between the two there is none, never half of one."""
     discard(folder)
     try:
         make_folder(str(folder))
-        mark(folder)
-        for path in sorted(new.iterdir(), key=lambda path: (path.name == MARKER, path.name == ABOUT)):
+        write_marker(folder)
+        for path in sorted(new.iterdir(), key=lambda path: (path.name == MARKER, path.name == INFO_FILE)):
             path.replace(folder / path.name)
         new.rmdir()
     except OSError as error:
@@ -135,25 +143,25 @@ def put_in_place(new: Path, folder: Path) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Remove an index, whatever is left of it, and nothing else that lies there."""
-    if is_ours(folder):
-        remove(folder, _OWN)
+    """Remove an index or its remains, and no other files."""
+    if is_replaceable(folder):
+        remove_own_files(folder, _OWN_FILES)
 
 
-def remove(folder: Path, own: re.Pattern[str]) -> None:
-    """Remove a folder's own files, and itself if nothing else lies there.
+def remove_own_files(folder: Path, own_names: re.Pattern[str]) -> None:
+    """Remove files with our names, then the folder if it is empty.
 
-    What says what it is goes first: half of it is none.
+    The metadata is removed first, so that an incomplete index is never taken for a whole one.
     """
     with suppress(FileNotFoundError, NotADirectoryError):
-        for path in sorted(folder.iterdir(), key=lambda path: (path.name == MARKER, path.name != ABOUT)):
-            if own.fullmatch(path.name) and not path.is_dir():
+        for path in sorted(folder.iterdir(), key=lambda path: (path.name == MARKER, path.name != INFO_FILE)):
+            if own_names.fullmatch(path.name) and not path.is_dir():
                 path.unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()
 
 
-def tidy(folder: Path) -> None:
-    """Remove what processes that were killed left beside an index."""
-    for left in ("new", "new.part", "part"):
-        discard(folder.with_name(f"{folder.name}.{left}"))
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes left next to an index."""
+    for suffix in ("new", "new.part", "part"):
+        discard(folder.with_name(f"{folder.name}.{suffix}"))

@@ -1,4 +1,4 @@
-"""What is looked for, cut into words as the index cuts texts."""
+"""Split search terms into words the way the index splits texts."""
 
 from __future__ import annotations
 
@@ -9,34 +9,36 @@ from agent_journal.search import words
 if TYPE_CHECKING:
     from agent_journal.search.query import Term
 
-MOST_WORDS = 64  # of one term
+MAX_TERM_WORDS = 64  # per term
 
 
 class Form(NamedTuple):
-    """Words that stand in a row."""
+    """Consecutive words to find."""
 
     words: list[str]
-    prefix: bool  # the last may go on
+    prefix: bool  # whether the last word may continue
 
     @property
-    def spaced(self) -> str:
-        """What stands in a text, as `spaced` writes it, that has them."""
+    def padded(self) -> str:
+        """The substring to look for in a text returned by `pad_words`."""
         return f" {' '.join(self.words)}{'' if self.prefix else ' '}"
 
 
 def forms_of(term: Term) -> list[Form]:
-    """A term as it stands and as its humps; places in files without lines, versions with and without v."""
-    text = term.text if term.text.isascii() else words.sought(term.text)
-    written = [text]
+    """Return a term's spellings: as typed, camelCase parts, without line number, with and without v."""
+    text = term.text if term.text.isascii() else words.pair_query_characters(term.text)
+    spellings = [text]
     if not term.quoted:
-        written += (words.without_line(text), words.other_version(text))
+        spellings += (words.strip_line_number(text), words.toggle_version_prefix(text))
         if text.isascii():
-            written.append(" ".join(words.humps_of(text)))
-    cuts = [words.cut(each) for each in dict.fromkeys(written)]
-    forms = [Form(cut[:MOST_WORDS], term.prefix or words.is_single(cut[-1])) for cut in cuts if cut]
-    return [form for place, form in enumerate(forms) if form not in forms[:place]]
+            spellings.append(" ".join(words.camel_parts(text)))
+    cuts = [words.split_words(spelling) for spelling in dict.fromkeys(spellings)]
+    forms = [
+        Form(cut[:MAX_TERM_WORDS], term.prefix or words.is_lone_character(cut[-1])) for cut in cuts if cut
+    ]
+    return [form for position, form in enumerate(forms) if form not in forms[:position]]
 
 
-def spaced(text: str) -> str:
-    """A text as the index has it: every word with a blank before and behind it."""
-    return f" {f' {words.GAP} '.join(' '.join(each.split()) for each in words.prepared(text))} "
+def pad_words(text: str) -> str:
+    """Return a text as indexed, with a space on both sides of each word."""
+    return f" {f' {words.GAP} '.join(' '.join(spelling.split()) for spelling in words.prepare(text))} "

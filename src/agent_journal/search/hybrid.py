@@ -1,7 +1,7 @@
-"""Search by words and by meaning together: entries that several ways of searching rank high rank highest.
+"""Hybrid search: entries that both lexical and semantic search rank high come first.
 
-Lists are fused by reciprocal rank (k = 60): entries with all the words, entries with half of them, and those
-near in meaning. The weights were tuned on one half of `tests/search/judged.jsonl` and are reported on
+Lists are fused by reciprocal rank (k = 60): entries with all the words, entries with half of them, and the
+semantically nearest. The weights were tuned on one half of `tests/search/judged.jsonl` and are reported on
 the other, in docs/search-quality.md.
 """
 
@@ -10,103 +10,109 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from agent_journal.search.ranking import Ranked, Ranker, Ranking, ranking
+from agent_journal.search.ranking import Ranked, Ranker, Ranking, merge_rankings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from agent_journal.search.query import Query, Term
 
-K = 60
-_DEPTH = 200  # of each list; what is further down follows as it comes
-_CLOSE = 0.5  # of the likeness of the nearest
-_NAME = re.compile(r"[^\W\d_][._/\\:-]+\w|\w\(\)|_\w|\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]|/\w|\d[.,:/-]?\d")
+RRF_K = 60
+_MAX_FUSED_ENTRIES = 200  # entries of each list; the rest follows in its own order
+_MIN_SIMILARITY_SHARE = 0.5  # of the similarity of the nearest entry
+_NAME_PATTERN = re.compile(
+    r"[^\W\d_][._/\\:-]+\w|\w\(\)|_\w|\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]|/\w|\d[.,:/-]?\d"
+)
 
 
 class Weights(NamedTuple):
-    """How much each way of searching counts."""
+    """The weight of each list."""
 
     all_words: float
-    half_of_them: float
+    half_of_words: float
     as_ranked: float
-    """By words alone, as that would rank them: those with all words, then those with some."""
-    meaning: float
+    """Lexical ranking: entries with all words, then those with some."""
+    semantic: float
 
 
 WEIGHTS = Weights(2.0, 0.2, 0.0, 1.5)
-# Hashes find what shares spelling, which words do better.
-WEIGHTS_OF_HASHES = Weights(2.0, 0.0, 0.5, 0.3)
+# Hashed vectors find similar spellings, which lexical search does better.
+HASH_WEIGHTS = Weights(2.0, 0.0, 0.5, 0.3)
 
 
-class Words(Ranker, Protocol):
-    """Search by words: `rank` lets go of some of them where few entries have all, `search` does not."""
+class LexicalSearch(Ranker, Protocol):
+    """Lexical search: `rank` drops words if few entries have all of them, `search` does not."""
 
     def search(self, query: Query, *, limit: int, offset: int = 0) -> Ranking:
         """The entries that match best, best first."""
 
 
-class Hybrid:
-    """Ranks by words and by meaning."""
+class HybridRanker:
+    """Ranks by lexical and semantic search."""
 
-    def __init__(self, words: Words, meaning: Ranker, weights: Weights = WEIGHTS) -> None:
-        self._words = words
-        self._meaning = meaning
+    def __init__(self, lexical: LexicalSearch, semantic: Ranker, weights: Weights = WEIGHTS) -> None:
+        self._lexical = lexical
+        self._semantic = semantic
         self._weights = weights
 
     def rank(self, query: Query, limit: int) -> Ranking:
-        """The entries that match best, best first. Names and quotes go before whatever is alike."""
-        depth = max(limit, _DEPTH)
-        every = self._words.search(query, limit=depth)
-        some = (
-            self._words.search(query._replace(enough=half(query)), limit=depth)
-            if len(query.wanted) > 1 and not query.is_exact
+        """The entries that match best, best first; literal matches of names and quotes come first."""
+        depth = max(limit, _MAX_FUSED_ENTRIES)
+        with_all = self._lexical.search(query, limit=depth)
+        with_half = (
+            self._lexical.search(query._replace(min_groups=half_word_count(query)), limit=depth)
+            if len(query.groups) > 1 and not query.is_exact
             else Ranking([])
         )
-        near = self._meaning.rank(query, depth)
-        # By words alone is asked for only where it counts, or where there is little else.
-        is_little = len(every.entries) + len(some.entries) + len(near.entries) < limit
-        ranked = self._words.rank(query, depth) if self._weights.as_ranked or is_little else Ranking([])
-        if every.entries:  # the words are there; what is only a little alike is not what was meant
-            near = near._replace(entries=_close(near.entries))
-        found = [every, some, ranked, near]
-        lists = [each.entries for each in found]
-        best = fused((each[:_DEPTH], weight) for each, weight in zip(lists, self._weights, strict=True))
-        first = [every.entries, best] if is_literal(query) else [best]
-        # What has only some of the words is beside the point where others have all of them.
-        told = [every] if every.entries else found
-        have_words = query.is_exact or any(each.entries for each in (every, some, ranked))
-        return ranking(in_turn(*first, *lists)[:limit], *told)._replace(by_meaning=not have_words)
+        similar = self._semantic.rank(query, depth)
+        # The lexical ranking is needed only where it has a weight, or if there is little else.
+        has_few = len(with_all.entries) + len(with_half.entries) + len(similar.entries) < limit
+        lexical = self._lexical.rank(query, depth) if self._weights.as_ranked or has_few else Ranking([])
+        if with_all.entries:  # the words exist, so slightly similar entries are not what was meant
+            similar = similar._replace(entries=_close(similar.entries))
+        rankings = [with_all, with_half, lexical, similar]
+        lists = [each.entries for each in rankings]
+        fused = fuse(
+            (each[:_MAX_FUSED_ENTRIES], weight) for each, weight in zip(lists, self._weights, strict=True)
+        )
+        first = [with_all.entries, fused] if is_literal(query) else [fused]
+        # Entries with only some of the words do not matter if others have all of them.
+        sources = [with_all] if with_all.entries else rankings
+        have_words = query.is_exact or any(each.entries for each in (with_all, with_half, lexical))
+        return merge_rankings(concatenate(*first, *lists)[:limit], *sources)._replace(
+            is_semantic_only=not have_words
+        )
 
 
-def _close(near: list[Ranked]) -> list[Ranked]:
-    """Those that are not much less alike than the nearest."""
-    return [each for each in near if each.score >= _CLOSE * near[0].score]
+def _close(ranked: list[Ranked]) -> list[Ranked]:
+    """Return the entries that are not much less similar than the nearest."""
+    return [each for each in ranked if each.score >= _MIN_SIMILARITY_SHARE * ranked[0].score]
 
 
-def half(query: Query) -> int:
-    """How many words are half of them: what has as many has them seldom by chance."""
-    return (len(query.wanted) + 1) // 2
+def half_word_count(query: Query) -> int:
+    """Return how many words are half of them: few entries have that many by chance."""
+    return (len(query.groups) + 1) // 2
 
 
 def is_literal(query: Query) -> bool:
-    """Whether something is sought as it is written: in quotes or a place, a beginning, a name, a number."""
-    return query.is_exact or any(_is_name(term) for group in query.wanted for term in group)
+    """Whether the query has literal parts: quotes, field terms, prefixes, names or numbers."""
+    return query.is_exact or any(_is_name(term) for group in query.groups for term in group)
 
 
 def _is_name(term: Term) -> bool:
-    return term.prefix or _NAME.search(term.text) is not None
+    return term.prefix or _NAME_PATTERN.search(term.text) is not None
 
 
-def fused(lists: Iterable[tuple[Sequence[Ranked], float]]) -> list[Ranked]:
-    """Several lists as one: each gives an entry its weight by the place where it has it."""
+def fuse(lists: Iterable[tuple[Sequence[Ranked], float]]) -> list[Ranked]:
+    """Fuse lists by weighted reciprocal rank."""
     scores: dict[int, float] = {}
     for ranked, weight in ((ranked, weight) for ranked, weight in lists if weight):
-        for place, each in enumerate(ranked, 1):
-            scores[each.key] = scores.get(each.key, 0.0) + weight / (K + place)
-    return [Ranked(key, score) for key, score in sorted(scores.items(), key=lambda each: -each[1])]
+        for rank, entry in enumerate(ranked, 1):
+            scores[entry.key] = scores.get(entry.key, 0.0) + weight / (RRF_K + rank)
+    return [Ranked(key, score) for key, score in sorted(scores.items(), key=lambda entry: -entry[1])]
 
 
-def in_turn(*lists: Sequence[Ranked]) -> list[Ranked]:
-    """All of a list, then what the next has besides."""
-    keys = dict.fromkeys(each.key for ranked in lists for each in ranked)
-    return [Ranked(key, 1 / (K + place)) for place, key in enumerate(keys, 1)]
+def concatenate(*lists: Sequence[Ranked]) -> list[Ranked]:
+    """Return all of the first list, then what each next list adds."""
+    keys = dict.fromkeys(entry.key for ranked in lists for entry in ranked)
+    return [Ranked(key, 1 / (RRF_K + rank)) for rank, key in enumerate(keys, 1)]

@@ -1,7 +1,7 @@
-"""Where in a text the words of a query stand, without an index: for snippets, and where there is no index.
+"""Find the words of a query in a text without an index, to make snippets and highlight matches.
 
-Words are folded and cut as the index does it: case and accents count for nothing, names in camel case have
-humps, Chinese, Thai and the like need no gaps.
+Words are folded and split as the index does it: case and accents are ignored, camelCase names match by their
+parts, Chinese, Thai and similar scripts need no spaces.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.search.query import index_fields
 from agent_journal.search.words import (
-    FEW,
-    composed,
-    humps_of,
-    in_index,
+    MAX_REPLACED_CHARS,
+    blank_terminal_colors,
+    camel_parts,
+    compose,
+    fold_character,
+    is_invisible,
     is_mark,
     is_paired,
-    is_unseen,
-    odd_letters,
-    other_version,
-    without_colours,
-    without_line,
+    non_ascii_chars,
+    strip_line_number,
+    toggle_version_prefix,
 )
 
 if TYPE_CHECKING:
@@ -34,256 +34,264 @@ if TYPE_CHECKING:
 
     from agent_journal.search.query import Query, Term
 
-_MOST = 400  # places that are looked at
-_MOST_WORDS = 64  # of one term
-_LONGEST = 1_000_000  # characters of a text that are looked at together
-_MOST_STRETCHES = 32  # of as many that are looked at
-_WIDTH = 240  # characters of a snippet
-_MOST_PIECES = 3  # that it is made of
-_MOST_PLACES = 2_000  # from which a piece may begin
+_MAX_MATCHES = 400  # per group
+_MAX_TERM_WORDS = 64
+_STRETCH_CHARS = 1_000_000  # of a text that are searched together
+_MAX_STRETCHES = 32  # of a text that are searched
+_SNIPPET_CHARS = 240
+_MAX_SNIPPET_PIECES = 3
+_MAX_PIECE_STARTS = 2_000
 _WORD = re.compile(r"[^\W_]+")
 
 
-class _Piece(NamedTuple):
-    """From where to where a piece of a text goes."""
+class _Span(NamedTuple):
+    """A range of a text."""
 
     start: int
     end: int
 
 
-_ALL = _Piece(0, sys.maxsize)
+_WHOLE_TEXT = _Span(0, sys.maxsize)
 
 
-class Folded(NamedTuple):
-    """A text without case and accents, and where its characters were; None if they are where they were."""
+class FoldedText(NamedTuple):
+    """A text without case and accents, and the original positions of its characters; None if unchanged."""
 
     text: str
-    places: list[int] | None
+    origins: list[int] | None
 
-    def place(self, at: int) -> int:
-        """Where something was."""
-        return at if self.places is None else self.places[at]
+    def origin(self, at: int) -> int:
+        """Return the original position."""
+        return at if self.origins is None else self.origins[at]
 
-    def piece(self, start: int, end: int) -> _Piece:
-        """Where something is that was from one place to another."""
-        if self.places is None:
-            return _Piece(max(0, start), end)
-        return _Piece(bisect_left(self.places, start), bisect_left(self.places, end))
+    def span(self, start: int, end: int) -> _Span:
+        """Return the range of an original range."""
+        if self.origins is None:
+            return _Span(max(0, start), end)
+        return _Span(bisect_left(self.origins, start), bisect_left(self.origins, end))
 
     def is_inside(self, at: int) -> bool:
-        """Whether it is between two letters that were one."""
-        return self.places is not None and at > 0 and self.places[at - 1] == self.places[at]
+        """Whether the position splits what was one character."""
+        return self.origins is not None and at > 0 and self.origins[at - 1] == self.origins[at]
 
 
-class Place(NamedTuple):
-    """Where something that was sought stands."""
+class Match(NamedTuple):
+    """A match of a group of the query."""
 
     start: int
     end: int
     group: int
 
-    def moved(self, by: int) -> Place:
-        """The same in a text with so many characters more before it."""
+    def shifted(self, by: int) -> Match:
+        """Shift the match by an offset."""
         return self._replace(start=self.start + by, end=self.end + by)
 
 
 class Snippet(NamedTuple):
-    """What a text says around what was sought, and from where to where that stands in it."""
+    """An excerpt around matches, and the ranges of the matches in it."""
 
     text: str
     marks: list[tuple[int, int]]
-    groups: int  # how many of the things that were sought are in it
+    groups: int  # how many groups of the query match in it
 
 
-class _Folds(dict[str, str]):
-    """Each letter as the index has it, made when it is first met."""
+class _FoldedLetters(dict[str, str]):
+    """Maps letters to their folded form, computed on first use."""
 
     def __missing__(self, letter: str) -> str:
         if letter.isalnum():
-            known = in_index(letter).lower()
+            folded = fold_character(letter).lower()
         else:
-            known = "" if unicodedata.combining(letter) or is_unseen(letter) else letter
-        self[letter] = known
-        return known
+            folded = "" if unicodedata.combining(letter) or is_invisible(letter) else letter
+        self[letter] = folded
+        return folded
 
 
-_fold = _Folds().__getitem__
+_fold = _FoldedLetters().__getitem__
 
 
-def folded(text: str) -> Folded:
-    """A text as its words are compared."""
+def fold(text: str) -> FoldedText:
+    """Fold a text for comparison."""
     if text.isascii():
-        return Folded(text.lower(), None)
-    odd = odd_letters(text)
-    if len(odd) <= FEW and all(len(_fold(letter)) == 1 for letter in odd):
-        for letter in odd:
+        return FoldedText(text.lower(), None)
+    special = non_ascii_chars(text)
+    if len(special) <= MAX_REPLACED_CHARS and all(len(_fold(letter)) == 1 for letter in special):
+        for letter in special:
             text = text.replace(letter, _fold(letter))
-        return Folded(text.lower(), None)
+        return FoldedText(text.lower(), None)
     letters = list(map(_fold, text))
-    whole = "".join(letters)
-    if len(whole) == len(text) and "" not in letters:
-        return Folded(whole, None)
-    places = [at for at, letter in enumerate(letters) for _ in letter]
-    return Folded(whole, [*places, len(text)])
+    joined = "".join(letters)
+    if len(joined) == len(text) and "" not in letters:
+        return FoldedText(joined, None)
+    origins = [at for at, letter in enumerate(letters) for _ in letter]
+    return FoldedText(joined, [*origins, len(text)])
 
 
-def _read(text: str) -> tuple[str, Folded]:
-    """As much of a text as is looked at, and the same as its words are compared."""
-    plain = composed(without_colours(text[:_LONGEST]))
-    return plain, folded(plain)
+def _prepare(text: str) -> tuple[str, FoldedText]:
+    """Return the beginning of a text, and the same folded for comparison."""
+    plain = compose(blank_terminal_colors(text[:_STRETCH_CHARS]))
+    return plain, fold(plain)
 
 
-class Marker:
-    """Finds what a query wants in texts."""
+class Highlighter:
+    """Locates the groups of a query in texts."""
 
     def __init__(self, query: Query) -> None:
-        self._groups = [list(_patterns(group)) for group in query.wanted]
-        self._loose = [list(_loose_patterns(group)) for group in query.wanted]
+        self._groups = [list(_patterns(group)) for group in query.groups]
+        self._loose = [list(_loose_patterns(group)) for group in query.groups]
         self.count = len(self._groups)
 
-    def places(self, text: str, field: str = "") -> list[Place]:
-        """Where everything that is sought stands, in the order of a text, or of a field's text.
+    def find_matches(self, text: str, field: str = "") -> list[Match]:
+        """Return all matches in the order of the text, which may be that of a field.
 
-        Of what is frequent that is where it stands first, and around the rest.
+        Of frequent groups, only the first matches and those near other groups are returned.
         """
-        written = text[:_LONGEST]
-        text, known = _read(written)
-        rare: list[Place] = []
-        found: list[Place] = []
+        original = text[:_STRETCH_CHARS]
+        text, folded = _prepare(original)
+        rare: list[Match] = []
+        matches: list[Match] = []
         frequent: list[tuple[int, list[_Pattern]]] = []
-        for number in range(self.count):
-            patterns, these = self._first(number, text, known, field)
-            if len(these) < _MOST:
-                rare += these
+        for group in range(self.count):
+            patterns, first = self._first_matches(group, text, folded, field)
+            if len(first) < _MAX_MATCHES:
+                rare += first
             else:
-                frequent.append((number, patterns))
-                found += these
-        for number, patterns in frequent:
-            for place in rare[:_MOST]:
-                piece = known.piece(place.start - _WIDTH, place.end + _WIDTH)
-                found += _some(text, known, number, patterns, piece)
-        return _as_written(written, _apart(sorted({*rare, *found})))
+                frequent.append((group, patterns))
+                matches += first
+        for group, patterns in frequent:
+            for match in rare[:_MAX_MATCHES]:
+                span = folded.span(match.start - _SNIPPET_CHARS, match.end + _SNIPPET_CHARS)
+                matches += _limited_matches(text, folded, group, patterns, span)
+        return _to_original(original, _without_overlaps(sorted({*rare, *matches})))
 
-    def _far_places(self, text: str, field: str) -> list[Place]:
-        """The same in a text of any length: further on only what the stretches before do not have is sought.
+    def _find_in_long_text(self, text: str, field: str) -> list[Match]:
+        """Find matches in a text of any length: later stretches count only if they add groups.
 
-        The line that tells why something failed stands at the end of a log of many megabytes.
+        The line that explains a failure is at the end of a log of many megabytes.
         """
-        places: list[Place] = []
+        matches: list[Match] = []
         groups: set[int] = set()
-        stretches = range(0, max(len(text), 1), _LONGEST - _WIDTH)  # a word may stand where one ends
-        for start in stretches[:_MOST_STRETCHES]:
-            found = self.places(text[start : start + _LONGEST], field)
-            if not groups.issuperset(each.group for each in found):
-                places += (each.moved(start) for each in found)
-                groups.update(each.group for each in found)
+        stretches = range(
+            0, max(len(text), 1), _STRETCH_CHARS - _SNIPPET_CHARS
+        )  # stretches overlap, as a word may cross their border
+        for start in stretches[:_MAX_STRETCHES]:
+            new = self.find_matches(text[start : start + _STRETCH_CHARS], field)
+            if not groups.issuperset(match.group for match in new):
+                matches += (match.shifted(start) for match in new)
+                groups.update(match.group for match in new)
             if len(groups) == self.count:
                 break
-        return _apart(places)
+        return _without_overlaps(matches)
 
-    def _first(self, number: int, text: str, known: Folded, field: str) -> tuple[list[_Pattern], list[Place]]:
-        """Where a group stands first, in a row or else word by word, and what finds it so."""
-        in_a_row, loose = (
-            [each for each in patterns if not field or not each.fields or field in each.fields]
-            for patterns in (self._groups[number], self._loose[number])
+    def _first_matches(
+        self, group: int, text: str, folded: FoldedText, field: str
+    ) -> tuple[list[_Pattern], list[Match]]:
+        """Return a group's first matches, as phrases or else word by word, and the patterns that match."""
+        phrases, loose = (
+            [pattern for pattern in patterns if not field or not pattern.fields or field in pattern.fields]
+            for patterns in (self._groups[group], self._loose[group])
         )
-        if found := _some(text, known, number, in_a_row):
-            return in_a_row, found
-        return loose, _some(text, known, number, loose)
+        if matches := _limited_matches(text, folded, group, phrases):
+            return phrases, matches
+        return loose, _limited_matches(text, folded, group, loose)
 
     def snippet(self, texts: Iterable[tuple[str, str]]) -> tuple[str, Snippet]:
-        """The piece of the first text that has most of what is sought in one place, and the text's name."""
+        """Return the name of the first text that matches most groups, and its snippet."""
         best: tuple[str, Snippet] | None = None
         for name, text in texts:
-            places = self._far_places(text, name)
-            found = _around(text, places) if places else _beginning(text)
-            if best is None or found.groups > best[1].groups:
-                best = (name, found)
-            if found.groups == self.count:
+            matches = self._find_in_long_text(text, name)
+            snippet = _snippet_around(text, matches) if matches else _first_snippet(text)
+            if best is None or snippet.groups > best[1].groups:
+                best = (name, snippet)
+            if snippet.groups == self.count:
                 break
-        return best or ("text", _beginning(""))
+        return best or ("text", _first_snippet(""))
 
 
 class _Pattern(NamedTuple):
-    """A term as it may stand in a folded text."""
+    """A spelling of a term in folded text."""
 
     expression: re.Pattern[str]
     prefix: bool
     fields: frozenset[str] = frozenset()
-    """Where alone it counts."""
+    """The only fields to search; empty for all."""
 
-    def places(self, text: str, known: Folded, group: int, piece: _Piece = _ALL) -> Iterator[Place]:
-        for found in self.expression.finditer(known.text, *piece):
-            is_part = known.is_inside(found.end())
-            if known.is_inside(found.start()) or (is_part and not self.prefix):
+    def find_in(
+        self, text: str, folded: FoldedText, group: int, span: _Span = _WHOLE_TEXT
+    ) -> Iterator[Match]:
+        for match in self.expression.finditer(folded.text, *span):
+            is_part = folded.is_inside(match.end())
+            if folded.is_inside(match.start()) or (is_part and not self.prefix):
                 continue
-            start, end = known.place(found.start()), known.place(found.end()) + is_part
+            start, end = folded.origin(match.start()), folded.origin(match.end()) + is_part
             if _begins_word(text, start) and (self.prefix or _ends_word(text, end)):
-                yield Place(start, _with_marks(text, end), group)
+                yield Match(start, _with_marks(text, end), group)
 
 
-def _some(
-    text: str, known: Folded, group: int, patterns: Sequence[_Pattern], piece: _Piece = _ALL
-) -> list[Place]:
-    found: list[Place] = []
+def _limited_matches(
+    text: str, folded: FoldedText, group: int, patterns: Sequence[_Pattern], span: _Span = _WHOLE_TEXT
+) -> list[Match]:
+    matches: list[Match] = []
     for pattern in patterns:
-        for place in pattern.places(text, known, group, piece):
-            found.append(place)
-            if len(found) >= _MOST:
-                return found
-    return found
+        for match in pattern.find_in(text, folded, group, span):
+            matches.append(match)
+            if len(matches) >= _MAX_MATCHES:
+                return matches
+    return matches
 
 
 def _patterns(terms: Iterable[Term]) -> Iterator[_Pattern]:
     for term in terms:
-        for text in _written(term):
-            words = _WORD.findall(folded(text).text)[:_MOST_WORDS]
+        for text in _spellings(term):
+            words = _WORD.findall(fold(text).text)[:_MAX_TERM_WORDS]
             if words:
-                yield _Pattern(_row(words), term.prefix, _fields_of(term))
+                yield _Pattern(_consecutive(words), term.prefix, _fields_of(term))
 
 
 def _loose_patterns(terms: Iterable[Term]) -> Iterator[_Pattern]:
-    """The words of terms one by one, for where they do not stand in a row."""
+    """Yield patterns for the single words of terms, if no phrase matches."""
     for term in terms:
-        words = [word for text in _written(term) for word in _WORD.findall(folded(text).text)]
-        pieces = dict.fromkeys(piece for word in words[:_MOST_WORDS] for piece in _pieces(word))
-        yield from (_Pattern(_row([piece]), prefix=False, fields=_fields_of(term)) for piece in pieces)
+        words = [word for text in _spellings(term) for word in _WORD.findall(fold(text).text)]
+        pieces = dict.fromkeys(piece for word in words[:_MAX_TERM_WORDS] for piece in _word_parts(word))
+        yield from (
+            _Pattern(_consecutive([piece]), prefix=False, fields=_fields_of(term)) for piece in pieces
+        )
 
 
 def _fields_of(term: Term) -> frozenset[str]:
-    """Where alone a term counts."""
+    """Return the only index fields to search for a term; empty for all."""
     return frozenset(index_fields([term.field]))
 
 
-def _pieces(word: str) -> list[str]:
-    """A word, or pairs of its characters where the index has pairs."""
+def _word_parts(word: str) -> list[str]:
+    """Return a word, or pairs of its characters if the index pairs them."""
     if len(word) > 2 and any(map(is_paired, word)):  # noqa: PLR2004
         return [word[at : at + 2] for at in range(len(word) - 1)]
     return [word]
 
 
-def _written(term: Term) -> list[str]:
-    """The forms in which a term may stand in a text."""
-    forms = [composed(term.text)]
+def _spellings(term: Term) -> list[str]:
+    """Return the spellings of a term in texts."""
+    forms = [compose(term.text)]
     if not term.quoted:
-        forms += (without_line(forms[0]), other_version(forms[0]))
+        forms += (strip_line_number(forms[0]), toggle_version_prefix(forms[0]))
         if term.text.isascii():
-            forms.append(" ".join(humps_of(term.text)))
+            forms.append(" ".join(camel_parts(term.text)))
     return list(dict.fromkeys(forms))
 
 
-def _row(words: Sequence[str]) -> re.Pattern[str]:
+def _consecutive(words: Sequence[str]) -> re.Pattern[str]:
     return re.compile(r"[\W_]*".join(map(re.escape, words)))
 
 
 def _begins_word(text: str, at: int) -> bool:
-    before = at - 1
-    while before >= 0 and is_mark(text[before]):
-        before -= 1
-    if before < 0 or not text[before].isalnum() or is_paired(text[before]) or is_paired(text[at]):
+    previous = at - 1
+    while previous >= 0 and is_mark(text[previous]):
+        previous -= 1
+    if previous < 0 or not text[previous].isalnum() or is_paired(text[previous]) or is_paired(text[at]):
         return True
     if text[at].isupper():  # aB, 0B, or the last of ABCd
-        return not text[before].isupper() or text[at + 1 : at + 2].islower()
+        return not text[previous].isupper() or text[at + 1 : at + 2].islower()
     return False
 
 
@@ -293,90 +301,95 @@ def _ends_word(text: str, at: int) -> bool:
 
 
 def _with_marks(text: str, end: int) -> int:
-    """An end behind what belongs to the letter before it."""
+    """Extend an end past the marks of the last letter."""
     while end < len(text) and is_mark(text[end]):
         end += 1
     return end
 
 
-def _apart(places: list[Place]) -> list[Place]:
-    """The places without those inside others."""
-    kept: list[Place] = []
-    for place in places:
-        if not kept or place.start >= kept[-1].end:
-            kept.append(place)
-        elif place.end > kept[-1].end and place.start == kept[-1].start:
-            kept[-1] = place
-    return kept
+def _without_overlaps(matches: list[Match]) -> list[Match]:
+    """Drop matches inside others."""
+    separate: list[Match] = []
+    for match in matches:
+        if not separate or match.start >= separate[-1].end:
+            separate.append(match)
+        elif match.end > separate[-1].end and match.start == separate[-1].start:
+            separate[-1] = match
+    return separate
 
 
-def _as_written(text: str, places: list[Place]) -> list[Place]:
-    """Places in a text as it is composed, in the text as it was written."""
-    if not places or composed(text) == text:
-        return places
+def _to_original(text: str, matches: list[Match]) -> list[Match]:
+    """Convert matches in the composed text to positions in the original text."""
+    if not matches or compose(text) == text:
+        return matches
     origins: list[int] = []
     starts = [at for at, character in enumerate(text) if at and not _is_joined(character)]
     for start, end in pairwise([0, *starts, len(text)]):
-        letter = composed(text[start:end])
+        letter = compose(text[start:end])
         origins += range(start, end) if letter == text[start:end] else [start] * len(letter)
     origins.append(len(text))
-    return [Place(origins[start], origins[end], group) for start, end, group in places]
+    return [Match(origins[start], origins[end], group) for start, end, group in matches]
 
 
 def _is_joined(character: str) -> bool:
-    """Whether a character may be one with the letter before it: accents, and the later parts of a hangul."""
+    """Whether a character may compose with the one before it: accents, and later parts of hangul."""
     return is_mark(character) or "\u1160" <= character <= "\u11ff"
 
 
-def _around(text: str, places: list[Place]) -> Snippet:
-    """The piece with most of what is sought; if some stands elsewhere, shorter pieces around it, too."""
-    every = {place.group for place in places}
-    for count in range(1, _MOST_PIECES + 1):
-        pieces, missing = _telling(text, places, every, count)
+def _snippet_around(text: str, matches: list[Match]) -> Snippet:
+    """Return the excerpt that matches most groups; if others match elsewhere, several shorter excerpts."""
+    groups = {match.group for match in matches}
+    for count in range(1, _MAX_SNIPPET_PIECES + 1):
+        pieces, missing = _choose_pieces(text, matches, groups, count)
         if not missing:
             break
-    return _cut(text, _apart_from_each_other(pieces), places, len(every) - len(missing))
+    return _assemble(text, _merge_touching(pieces), matches, len(groups) - len(missing))
 
 
-def _telling(text: str, places: list[Place], every: set[int], count: int) -> tuple[list[_Piece], set[int]]:
-    """So many pieces at most, the fullest first, each with something that is new; and what they lack."""
-    pieces: list[_Piece] = []
-    missing = set(every)
+def _choose_pieces(
+    text: str, matches: list[Match], groups: set[int], count: int
+) -> tuple[list[_Span], set[int]]:
+    """Choose at most `count` pieces, each adding groups, the best first; return them and missing groups."""
+    pieces: list[_Span] = []
+    missing = set(groups)
     while missing and len(pieces) < count:
-        piece, groups = _fullest(text, places, missing, _WIDTH // count)
+        piece, found = _best_piece(text, matches, missing, _SNIPPET_CHARS // count)
         pieces.append(piece)
-        missing -= groups
+        missing -= found
     return pieces, missing
 
 
-def _fullest(text: str, places: list[Place], wanted: set[int], width: int) -> tuple[_Piece, set[int]]:
-    """The piece with most of what is wanted, and what that is."""
-    best, best_key, best_groups = _Piece(0, 0), (0, 0), wanted
-    ends = [place.end for place in places]
-    for first in _starts(places, wanted):
-        place = places[first]
-        most = bisect_right(ends, place.start + width) - first
-        if (min(max(most, 1), len(wanted)), most) <= best_key:  # no piece that begins there has more
+def _best_piece(text: str, matches: list[Match], missing: set[int], width: int) -> tuple[_Span, set[int]]:
+    """Return the piece that matches most of the wanted groups, and these."""
+    best, best_key, best_groups = _Span(0, 0), (0, 0), missing
+    ends = [match.end for match in matches]
+    for first in _piece_starts(matches, missing):
+        match = matches[first]
+        max_matches = bisect_right(ends, match.start + width) - first
+        if (
+            min(max(max_matches, 1), len(missing)),
+            max_matches,
+        ) <= best_key:  # no piece that begins there has more
             continue
-        piece = _window(text, place.start, width)
-        within = places[first : bisect_right(ends, piece.end)]
-        groups = {place.group, *(each.group for each in within)} & wanted
+        piece = _window(text, match.start, width)
+        within = matches[first : bisect_right(ends, piece.end)]
+        groups = {match.group, *(other.group for other in within)} & missing
         if (len(groups), len(within)) > best_key:
             best, best_key, best_groups = piece, (len(groups), len(within)), groups
     return best, best_groups
 
 
-def _starts(places: list[Place], wanted: set[int]) -> list[int]:
-    """From which places a piece may begin; where there are many, from those of what is rare."""
-    starts = [number for number, place in enumerate(places) if place.group in wanted]
-    if len(starts) > _MOST_PLACES:
-        counts = Counter(place.group for place in places)
-        starts.sort(key=lambda number: counts[places[number].group])
-    return starts[:_MOST_PLACES]
+def _piece_starts(matches: list[Match], missing: set[int]) -> list[int]:
+    """Return the matches at which a piece may begin; if there are many, those of rare groups."""
+    starts = [index for index, match in enumerate(matches) if match.group in missing]
+    if len(starts) > _MAX_PIECE_STARTS:
+        counts = Counter(match.group for match in matches)
+        starts.sort(key=lambda index: counts[matches[index].group])
+    return starts[:_MAX_PIECE_STARTS]
 
 
-def _window(text: str, at: int, width: int) -> _Piece:
-    """From where to where a piece goes that has something a little behind its beginning."""
+def _window(text: str, at: int, width: int) -> _Span:
+    """Return a range of `width` characters that starts a little before a position."""
     start = max(0, at - width // 4)
     if start:
         gap = text.find(" ", start, at)
@@ -385,36 +398,38 @@ def _window(text: str, at: int, width: int) -> _Piece:
     if end < len(text):
         gap = text.rfind(" ", at + 1, end)
         end = gap if gap > at + width // 2 else end
-    return _Piece(start, end)
+    return _Span(start, end)
 
 
-def _apart_from_each_other(pieces: list[_Piece]) -> list[_Piece]:
-    """The pieces in the order of the text, those that touch as one."""
-    apart: list[_Piece] = []
+def _merge_touching(pieces: list[_Span]) -> list[_Span]:
+    """Merge touching pieces, in the order of the text."""
+    merged: list[_Span] = []
     for piece in sorted(pieces):
-        if apart and piece.start <= apart[-1].end:
-            apart[-1] = _Piece(apart[-1].start, max(piece.end, apart[-1].end))
+        if merged and piece.start <= merged[-1].end:
+            merged[-1] = _Span(merged[-1].start, max(piece.end, merged[-1].end))
         else:
-            apart.append(piece)
-    return apart
+            merged.append(piece)
+    return merged
 
 
-def _cut(text: str, pieces: list[_Piece], places: list[Place], groups: int) -> Snippet:
-    """Pieces of a text in a row, with what is in them marked, and dots where something is left out."""
+def _assemble(text: str, pieces: list[_Span], matches: list[Match], groups: int) -> Snippet:
+    """Join pieces of a text, with the ranges of matches, and dots where text is omitted."""
     shown = ""
     marks: list[tuple[int, int]] = []
     for start, end in pieces:
-        bare = text[start:end].strip()
+        stripped = text[start:end].strip()
         shown += " … " if shown else "…" if start else ""
         first = start + len(text[start:end]) - len(text[start:end].lstrip())
-        last = first + len(bare)
-        by = len(shown) - first
+        last = first + len(stripped)
+        offset = len(shown) - first
         marks += [
-            (each.start + by, min(each.end, last) + by) for each in places if first <= each.start < last
+            (match.start + offset, min(match.end, last) + offset)
+            for match in matches
+            if first <= match.start < last
         ]
-        shown += bare
+        shown += stripped
     return Snippet(f"{shown}…" if pieces[-1].end < len(text) else shown, marks, groups)
 
 
-def _beginning(text: str) -> Snippet:
-    return _cut(text, [_window(text, 0, _WIDTH)], [], 0)
+def _first_snippet(text: str) -> Snippet:
+    return _assemble(text, [_window(text, 0, _SNIPPET_CHARS)], [], 0)

@@ -1,6 +1,6 @@
-"""A query in the index's own terms.
+"""Translate a query into Tantivy's queries.
 
-A person's text never reaches a parser of the index: it is cut into words as texts are.
+The user's text never reaches Tantivy's query parser: it is split into words as texts are.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import tantivy
 from tantivy import Occur
 
-from agent_journal.search.forms import MOST_WORDS, forms_of
-from agent_journal.search.query import FACTS, Term, fact, index_fields, meant, names_in
-from agent_journal.search.ranking import WEIGHTS, looked_in
+from agent_journal.search.forms import MAX_TERM_WORDS, forms_of
+from agent_journal.search.query import FACT_FIELD, Term, fact, index_fields, match_values, names_by_kind
+from agent_journal.search.ranking import WEIGHTS, search_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,287 +24,305 @@ if TYPE_CHECKING:
     from agent_journal.search.vocabulary import Vocabulary
 
 
-_EXPANSIONS = 200  # words of a field that one prefix stands for
-_IN_A_ROW = 2_000  # words that the last of a row may be; of more, only those that one prefix stands for count
-_TOLD_APART = 8  # of them, the most frequent: of these it counts how often they are in a text
-_MOST_PREFIXES = 24  # that are looked up, one per field; what goes beyond is taken for whole words
-# Words that stand side by side: how many pairs of a query count, how many words may be between, how much it
-# counts beside the words themselves, and in how many entries the rarer and the other one may be.
-_MOST_NEAR, _APART, _NEARNESS, _RARE_ENOUGH, _FREQUENT = 6, 3, 0.4, 4_000, 100_000
+_MAX_EXPANSIONS = 200  # words per field that a prefix expands to
+_MAX_PHRASE_EXPANSIONS = 2_000  # for the last word of a phrase; of more, only `_MAX_EXPANSIONS` are used
+_MAX_SCORED_EXPANSIONS = 8  # the most frequent ones are scored by their number in a text
+_MAX_PREFIX_LOOKUPS = 24  # one per field; further prefixes are treated as whole words
+# Adjacent words of a query: how many pairs are scored, how many words may be between them in a text, their
+# weight compared with the words themselves, and how many entries the rarer and the other word may have.
+_MAX_NEAR_PAIRS, _MAX_GAP_WORDS, _NEAR_WEIGHT = 6, 3, 0.4
+_MAX_RARER_ENTRIES, _MAX_OTHER_ENTRIES = 4_000, 100_000
 
 
-# As the index reckons how much a word counts: by how often it is there, and by how long the text is.
-_SATURATION, _BY_LENGTH = 1.2, 0.75
-# How long a text mostly is, in mean lengths: a few are very long, above all of what tools print.
-_USUAL = {"text": 0.5, "title": 0.5, "thinking": 0.25, "tool": 0.25, "output": 0.25, "attached": 0.25}
-_ALL_SHORT = ("title",)  # fields of which no text is much shorter than the usual
-_SELDOM = 8  # times as many entries as have a field; where there are more, lengths tell little
-_SAME = 0.4  # of what counts then is the same for all texts, however long they are
-_ONE_BY_ONE = 128  # values that are sought faster each for itself: to make a set of them takes its time
-_EVERYWHERE = 100_000  # entries that have a word; beside a rarer one it tells nothing how often each has it
-_MANY = 20_000  # entries to go through; to leave out some of fewer takes longer
-# How many times as long as for one word it takes to find words that stand in a row, or one of many.
-_ROW, _BEGUN = 3, 3
+# Tantivy's parameters of BM25.
+_BM25_K1, _BM25_B = 1.2, 0.75
+# The typical length of a text, in mean lengths: a few texts are very long, above all tool output.
+_TYPICAL_LENGTHS = {
+    "text": 0.5,
+    "title": 0.5,
+    "thinking": 0.25,
+    "tool": 0.25,
+    "output": 0.25,
+    "attached": 0.25,
+}
+_UNIFORM_FIELDS = ("title",)  # no text of which is much shorter than the typical one
+_MAX_SPARSITY = 8  # all entries per entry with a field; in sparser fields, lengths mean little
+_CONSTANT_SHARE = 0.4  # of the score in sparse fields, independent of the length
+_MAX_SINGLE_VALUES = 128  # that are matched one by one, which is faster than building a set
+_MAX_SCORED_ENTRIES = 100_000  # of a word; next to a rarer one, a more common word is not scored
+_MIN_RESTRICTED_ENTRIES = 20_000  # skipping some of fewer takes longer than visiting all
+# The cost of matching a phrase or one of many words, compared with a single word.
+_PHRASE_COST, _PREFIX_COST = 3, 3
 
 
-class Sought(NamedTuple):
-    """What finds something, and through how many entries the index goes for it."""
+class MatchPlan(NamedTuple):
+    """A Tantivy query, and how many entries it visits."""
 
     query: tantivy.Query
-    entries: int
+    scanned_entries: int
     is_scored: bool = True
-    """Whether some match better than others: not if only filters are asked for."""
+    """Whether some entries match better than others: not if there are only filters."""
 
 
 class Matcher:
-    """Makes queries for one state of an index: for all entries, or for those of some weeks."""
+    """Builds queries for one commit of an index: for all entries, or for those of some weeks."""
 
     def __init__(self, schema: tantivy.Schema, vocabulary: Vocabulary) -> None:
         self._schema = schema
         self._vocabulary = vocabulary
         self._weeks: Sequence[str] = ()
-        self._prefixes = _MOST_PREFIXES
+        self._lookups_left = _MAX_PREFIX_LOOKUPS
         self._is_narrowed = False
-        self._lengths: dict[str, float] = {}
-        self._beginnings: dict[tuple[str, tuple[str, ...]], list[Sought]] = {}
+        self._sparsities: dict[str, float] = {}
+        self._prefix_plans: dict[tuple[str, tuple[str, ...]], list[MatchPlan]] = {}
 
-    def of_weeks(self, weeks: Sequence[str]) -> Matcher:
-        """What makes the same queries for entries of some weeks."""
+    def for_weeks(self, weeks: Sequence[str]) -> Matcher:
+        """Return a matcher for entries of some weeks."""
         other = Matcher(self._schema, self._vocabulary)
-        other._weeks, other._lengths, other._beginnings = weeks, self._lengths, self._beginnings
+        other._weeks, other._sparsities, other._prefix_plans = weeks, self._sparsities, self._prefix_plans
         return other
 
-    def sought(self, query: Query) -> Sought | None:
-        """What finds the entries that are meant; None if nothing can be."""
+    def build(self, query: Query) -> MatchPlan | None:
+        """Build the query; None if nothing can match."""
         self._is_narrowed = _is_narrowed(query)
-        fields = looked_in(query.filters.fields)
-        groups = [group for group in query.wanted if any(map(forms_of, group))]
-        wanted = [self._anywhere(group, fields) for group in groups]
-        unwanted = [each.query for each in self._anywhere(query.unwanted, fields)]
+        fields = search_fields(query.filters.fields)
+        groups = [group for group in query.groups if any(map(forms_of, group))]
+        plans = [self._in_any_field(group, fields) for group in groups]
+        negated = [each.query for each in self._in_any_field(query.negated, fields)]
         conditions = self._conditions(query.filters)
-        unwanted += self._conditions(query.excluded)
-        found = [parts for parts in wanted if parts]
-        needed = len(wanted) if query.enough is None else min(max(query.enough, 1), len(wanted))
-        if len(found) < needed or not (wanted or query.unwanted or unwanted or conditions):
+        negated += self._conditions(query.excluded)
+        matching = [alternatives for alternatives in plans if alternatives]
+        needed = len(plans) if query.min_groups is None else min(max(query.min_groups, 1), len(plans))
+        if len(matching) < needed or not (plans or query.negated or negated or conditions):
             return None
-        said = _enough(found, needed) if found else self._everything()
-        # Among words that need not all be there, those that stand together are mostly the frequent ones.
-        near = list(self._near(query, fields)) if len(found) > 1 and query.enough is None else []
+        plan = _match_enough(matching, needed) if matching else self._everything()
+        # If not all words must match, adjacent ones are mostly the frequent ones.
+        near = list(self._near_pairs(query, fields)) if len(matching) > 1 and query.min_groups is None else []
         if self._weeks:
-            conditions.append(self._having("week", self._weeks))
-        if not unwanted and not conditions and not near:
-            return said
-        clauses = [(Occur.Must, said.query), *((Occur.MustNot, one) for one in unwanted)]
+            conditions.append(self._has_fact("week", self._weeks))
+        if not negated and not conditions and not near:
+            return plan
+        clauses = [(Occur.Must, plan.query), *((Occur.MustNot, one) for one in negated)]
         clauses += [(Occur.Must, tantivy.Query.const_score_query(one, 0)) for one in conditions]
         clauses += [(Occur.Should, one) for one in near]
-        return said._replace(query=tantivy.Query.boolean_query(clauses))
+        return plan._replace(query=tantivy.Query.boolean_query(clauses))
 
-    def _everything(self) -> Sought:
-        return Sought(tantivy.Query.exists_query("key"), self._vocabulary.count, is_scored=False)
+    def _everything(self) -> MatchPlan:
+        return MatchPlan(tantivy.Query.exists_query("key"), self._vocabulary.count, is_scored=False)
 
-    def allowed(self, query: Query) -> tantivy.Query | None:
-        """What finds every entry that filters and unwanted words leave; None if nothing is left out."""
-        found = self.sought(query._replace(wanted=(), enough=None))
-        return found and found.query
+    def build_filter(self, query: Query) -> tantivy.Query | None:
+        """Build a query for entries that pass filters and negated words; None if all pass."""
+        plan = self.build(query._replace(groups=(), min_groups=None))
+        return plan and plan.query
 
-    def with_keys(self, found: tantivy.Query, keys: Sequence[int]) -> tantivy.Query:
-        """What finds the same, among entries with some keys."""
-        among = self._one_of("key", [_stored(key) for key in keys])
-        return tantivy.Query.boolean_query([(Occur.Must, among), (Occur.Must, found)])
+    def restrict_to_keys(self, query: tantivy.Query, keys: Sequence[int]) -> tantivy.Query:
+        """Restrict a query to entries with some keys."""
+        with_keys = self._one_of("key", [_clamp(key) for key in keys])
+        return tantivy.Query.boolean_query([(Occur.Must, with_keys), (Occur.Must, query)])
 
-    def loosened(self, query: Query) -> Query | None:
-        """What asks for any of the single words of a query; None if there is nothing to let go of."""
+    def loosen(self, query: Query) -> Query | None:
+        """Return a query for any of the single words; None if no word can be dropped."""
         if query.strict or query.is_exact:
             return None
-        words = [word for group in query.wanted for form in forms_of(group[0])[:1] for word in form.words]
-        pieces = tuple((Term(word, quoted=True),) for word in dict.fromkeys(words))[:MOST_WORDS]
-        return query._replace(wanted=pieces, enough=1) if len(pieces) > 1 else None
+        words = [word for group in query.groups for form in forms_of(group[0])[:1] for word in form.words]
+        groups = tuple((Term(word, quoted=True),) for word in dict.fromkeys(words))[:MAX_TERM_WORDS]
+        return query._replace(groups=groups, min_groups=1) if len(groups) > 1 else None
 
-    def _anywhere(self, terms: Iterable[Term], fields: Sequence[str]) -> list[Sought]:
-        """What finds one of several terms in one of several fields."""
+    def _in_any_field(self, terms: Iterable[Term], fields: Sequence[str]) -> list[MatchPlan]:
+        """Build queries for any of the terms in any of the fields."""
         return [
-            found
+            plan
             for term in terms
             for form in forms_of(term)
-            for found in self._found(form, index_fields([term.field]) if term.field else fields)
+            for plan in self._form_plans(form, index_fields([term.field]) if term.field else fields)
         ]
 
-    def _found(self, form: Form, fields: Sequence[str]) -> Iterator[Sought]:
-        """What finds a form in each field, weighted.
+    def _form_plans(self, form: Form, fields: Sequence[str]) -> Iterator[MatchPlan]:
+        """Yield a weighted query for a form in each field.
 
-        The index takes a word for rare, and so for telling, where a field seldom has it. Titles are few, so
-        all words are rare in them; here a word is as rare as it is in all fields together.
+        Tantivy considers a word rare, and so significant, if a field rarely has it. Titles are few, so all
+        words are rare in them; here, the rarity of a word is that in all fields together.
         """
-        if form.prefix and len(form.words) == 1 and self._prefixes > 0:
-            self._prefixes -= len(fields)
-            asked = form.words[0], tuple(fields)
-            if asked not in self._beginnings:  # for a short one it takes long to find them
-                self._beginnings[asked] = list(self._beginning(*asked))
-            yield from self._beginnings[asked]
+        if form.prefix and len(form.words) == 1 and self._lookups_left > 0:
+            self._lookups_left -= len(fields)
+            prefix_key = form.words[0], tuple(fields)
+            if prefix_key not in self._prefix_plans:  # slow for a short prefix
+                self._prefix_plans[prefix_key] = list(self._prefix_query_plans(*prefix_key))
+            yield from self._prefix_plans[prefix_key]
             return
-        whole = form.words[:-1] if form.prefix and len(form.words) > 1 else form.words
-        counted = {field: [self._vocabulary.frequency(field, word) for word in whole] for field in fields}
-        told = self._told(map(sum, zip(*counted.values(), strict=True)))
-        for field, counts in counted.items():
+        whole_words = form.words[:-1] if form.prefix and len(form.words) > 1 else form.words
+        counts_by_field = {
+            field: [self._vocabulary.frequency(field, word) for word in whole_words] for field in fields
+        }
+        idf = self._idf_sum(map(sum, zip(*counts_by_field.values(), strict=True)))
+        for field, counts in counts_by_field.items():
             if all(counts):
-                row = self._row(field, form, min(counts))
-                yield row._replace(query=self._weighted(row.query, field, form, told, self._told(counts)))
+                plan = self._plan_in_field(field, form, min(counts))
+                yield plan._replace(query=self._weigh(plan.query, field, form, idf, self._idf_sum(counts)))
 
-    def _beginning(self, prefix: str, fields: Sequence[str]) -> Iterator[Sought]:
-        """What finds words that begin so. They count alike, so that none comes first for being rare."""
-        known = {field: self._vocabulary.beginning(field, prefix, _EXPANSIONS) for field in fields}
-        told = self._told([sum(count for begun in known.values() for _, count in begun)])
-        for field, begun in known.items():
-            for word, count in begun[:_TOLD_APART]:
-                found = tantivy.Query.term_query(self._schema, field, word, "freq")
-                reckoned = self._told([count])
-                weight = WEIGHTS[field] * told
-                found = self._evened(found, field, weight / reckoned, weight, is_row=False)
-                yield Sought(found, _BEGUN * count)
-            if others := begun[_TOLD_APART:]:
-                found = self._others_begun(field, prefix, [word for word, _ in others])
-                weighted = tantivy.Query.const_score_query(found, WEIGHTS[field] * told)
-                yield Sought(weighted, _BEGUN * sum(count for _, count in others))
+    def _prefix_query_plans(self, prefix: str, fields: Sequence[str]) -> Iterator[MatchPlan]:
+        """Yield queries for words with a prefix. All weigh the same, so that rare ones do not come first."""
+        words_by_field = {
+            field: self._vocabulary.words_with_prefix(field, prefix, _MAX_EXPANSIONS) for field in fields
+        }
+        idf = self._idf_sum([sum(count for words in words_by_field.values() for _, count in words)])
+        for field, words in words_by_field.items():
+            for word, count in words[:_MAX_SCORED_EXPANSIONS]:
+                query = tantivy.Query.term_query(self._schema, field, word, "freq")
+                own_idf = self._idf_sum([count])
+                weight = WEIGHTS[field] * idf
+                query = self._normalize_length(query, field, weight / own_idf, weight, is_phrase=False)
+                yield MatchPlan(query, _PREFIX_COST * count)
+            if others := words[_MAX_SCORED_EXPANSIONS:]:
+                query = self._rest_of_prefix(field, prefix, [word for word, _ in others])
+                weighted = tantivy.Query.const_score_query(query, WEIGHTS[field] * idf)
+                yield MatchPlan(weighted, _PREFIX_COST * sum(count for _, count in others))
 
-    def _others_begun(self, field: str, prefix: str, others: list[str]) -> tantivy.Query:
-        """What finds the others that begin so: all where little may be left, else the frequent ones."""
-        if self._is_narrowed and len(others) == _EXPANSIONS - _TOLD_APART:
+    def _rest_of_prefix(self, field: str, prefix: str, others: list[str]) -> tantivy.Query:
+        """Match the other words with a prefix: all if few entries may match, else the frequent ones."""
+        if self._is_narrowed and len(others) == _MAX_EXPANSIONS - _MAX_SCORED_EXPANSIONS:
             return tantivy.Query.regex_query(self._schema, field, f"{prefix}.*")
         return self._one_of(field, others)
 
-    def _weighted(
-        self, found: tantivy.Query, field: str, form: Form, told: float, reckoned: float
+    def _weigh(
+        self, query: tantivy.Query, field: str, form: Form, idf: float, own_idf: float
     ) -> tantivy.Query:
-        """What finds the same, where words tell so much, but the index reckons with so much."""
-        told *= WEIGHTS[field]
-        if form.prefix:  # whatever has it counts like a text of usual length that has it once
-            return tantivy.Query.const_score_query(found, told * _once(field))
-        return self._evened(found, field, told / reckoned, told, is_row=len(form.words) > 1)
+        """Weigh a query by `idf`, where Tantivy uses `own_idf`."""
+        idf *= WEIGHTS[field]
+        if form.prefix:  # any match counts like one in a text of typical length
+            return tantivy.Query.const_score_query(query, idf * _typical_score(field))
+        return self._normalize_length(query, field, idf / own_idf, idf, is_phrase=len(form.words) > 1)
 
-    def _evened(
-        self, found: tantivy.Query, field: str, weight: float, told: float, *, is_row: bool
+    def _normalize_length(
+        self, query: tantivy.Query, field: str, weight: float, constant: float, *, is_phrase: bool
     ) -> tantivy.Query:
-        """What finds the same with a weight, where a text of usual length counts as it should.
+        """Weigh a query so that a text of typical length gets the intended score.
 
-        The index takes the mean length of a field over all entries, also those that do not have it: where few
-        do, each looks very long, as if its words were there by chance. To count all the more makes up for it,
-        but where hardly any do, what is short would count for more than anything that was said: there all
-        have nearly the same, and of words in a row, which are mostly there once, just the same.
+        Tantivy takes the mean length of a field over all entries, also those without it: if few have the
+        field, each text looks very long, as if its words were there by chance. A higher weight makes up for
+        that. But in very sparse fields short texts would then count for more than any message: there all get
+        nearly the same score, and for phrases, which mostly occur once, exactly the same.
         """
-        if not self._is_seldom(field):
-            usual = _USUAL[field]
-            evened = _damped(usual * self._longer(field)) / _damped(usual)
-            return tantivy.Query.boost_query(found, weight * evened)
-        share = 1 if is_row else _SAME
-        same = tantivy.Query.const_score_query(found, told * share * _once(field))
-        if is_row:
-            return same
-        reckoned = tantivy.Query.boost_query(found, weight * (1 - share))
-        return tantivy.Query.boolean_query([(Occur.Should, same), (Occur.Should, reckoned)])
+        if not self._is_sparse(field):
+            typical = _TYPICAL_LENGTHS[field]
+            factor = _length_norm(typical * self._sparsity(field)) / _length_norm(typical)
+            return tantivy.Query.boost_query(query, weight * factor)
+        share = 1 if is_phrase else _CONSTANT_SHARE
+        constant_part = tantivy.Query.const_score_query(query, constant * share * _typical_score(field))
+        if is_phrase:
+            return constant_part
+        scored_part = tantivy.Query.boost_query(query, weight * (1 - share))
+        return tantivy.Query.boolean_query([(Occur.Should, constant_part), (Occur.Should, scored_part)])
 
-    def _is_seldom(self, field: str) -> bool:
-        """Whether so few entries have a field that the index takes each for very long."""
-        return field not in _ALL_SHORT and self._longer(field) > _SELDOM
+    def _is_sparse(self, field: str) -> bool:
+        """Whether so few entries have a field that Tantivy considers each text very long."""
+        return field not in _UNIFORM_FIELDS and self._sparsity(field) > _MAX_SPARSITY
 
-    def _longer(self, field: str) -> float:
-        """How many times as long as the mean of all entries the mean of those is that have a field."""
-        known = self._lengths.get(field)
-        if known is None:
-            known = self._vocabulary.count / max(1, self._vocabulary.entries_of("has", field))
-            self._lengths[field] = known
-        return known
+    def _sparsity(self, field: str) -> float:
+        """Return the number of all entries per entry with a field."""
+        sparsity = self._sparsities.get(field)
+        if sparsity is None:
+            sparsity = self._vocabulary.count / max(1, self._vocabulary.fact_entry_count("has", field))
+            self._sparsities[field] = sparsity
+        return sparsity
 
-    def _near(self, query: Query, fields: Sequence[str]) -> Iterator[tantivy.Query]:
-        """What finds words that follow each other in the query close to each other.
+    def _near_pairs(self, query: Query, fields: Sequence[str]) -> Iterator[tantivy.Query]:
+        """Yield queries for adjacent words of the query that are close together in a text.
 
-        The index looks through all entries that have both: that is left out where both are everywhere.
+        Tantivy visits all entries that have both words, so pairs of very common words are left out.
         """
-        single = [self._single(group) for group in query.wanted[: _MOST_NEAR + 1]]
-        for first, second in pairwise(single):
+        words = [self._single_word(group) for group in query.groups[: _MAX_NEAR_PAIRS + 1]]
+        for first, second in pairwise(words):
             for field in fields if first and second else ():
                 counts = [self._vocabulary.frequency(field, word) for word in (first, second)]
-                if 0 < min(counts) <= _RARE_ENOUGH and max(counts) <= _FREQUENT:
-                    row = tantivy.Query.phrase_query(self._schema, field, [first, second], _APART)
-                    weight = _NEARNESS * WEIGHTS[field]
-                    yield self._evened(row, field, weight, weight * self._told(counts), is_row=True)
+                if 0 < min(counts) <= _MAX_RARER_ENTRIES and max(counts) <= _MAX_OTHER_ENTRIES:
+                    phrase = tantivy.Query.phrase_query(self._schema, field, [first, second], _MAX_GAP_WORDS)
+                    weight = _NEAR_WEIGHT * WEIGHTS[field]
+                    yield self._normalize_length(
+                        phrase, field, weight, weight * self._idf_sum(counts), is_phrase=True
+                    )
 
-    def _single(self, group: Sequence[Term]) -> str:
-        """The one word of a group, if it has one."""
+    def _single_word(self, group: Sequence[Term]) -> str:
+        """Return the word of a group if it is a single one, else `""`."""
         forms = forms_of(group[0]) if len(group) == 1 and not group[0].field else []
         return forms[0].words[0] if forms and len(forms[0].words) == 1 and not forms[0].prefix else ""
 
-    def _told(self, frequencies: Iterable[int]) -> float:
-        """How much words tell that are so frequent, as the index reckons it."""
+    def _idf_sum(self, frequencies: Iterable[int]) -> float:
+        """Return the sum of the inverse document frequencies, as in BM25."""
         count = self._vocabulary.count
-        return sum(log(1 + max(count - each + 0.5, 0.5) / (each + 0.5)) for each in frequencies)
+        return sum(
+            log(1 + max(count - frequency + 0.5, 0.5) / (frequency + 0.5)) for frequency in frequencies
+        )
 
-    def _row(self, field: str, form: Form, entries: int) -> Sought:
-        """What finds a form in a field, where so many entries have the rarest of its words."""
+    def _plan_in_field(self, field: str, form: Form, entries: int) -> MatchPlan:
+        """Plan a form in a field; `entries` is the number of entries with the rarest of its words."""
         if len(form.words) == 1:
-            return Sought(tantivy.Query.term_query(self._schema, field, form.words[0], "freq"), entries)
-        row = self._begun_row(field, form.words) if form.prefix else self._whole_row(field, form.words)
-        return self._of_weeks(row, _ROW * entries)
+            return MatchPlan(tantivy.Query.term_query(self._schema, field, form.words[0], "freq"), entries)
+        phrase = (
+            self._phrase_with_prefix(field, form.words) if form.prefix else self._phrase(field, form.words)
+        )
+        return self._restrict_to_weeks(phrase, _PHRASE_COST * entries)
 
-    def _whole_row(self, field: str, row: Sequence[str]) -> tantivy.Query:
-        return tantivy.Query.phrase_query(self._schema, field, list(row))
+    def _phrase(self, field: str, words: Sequence[str]) -> tantivy.Query:
+        return tantivy.Query.phrase_query(self._schema, field, list(words))
 
-    def _begun_row(self, field: str, row: Sequence[str]) -> tantivy.Query:
-        """What finds words in a row of which the last may go on; whatever it may be counts alike.
+    def _phrase_with_prefix(self, field: str, words: Sequence[str]) -> tantivy.Query:
+        """Match a phrase whose last word may continue; all continuations get the same score.
 
-        The index by itself tries no more than the first fifty words by the alphabet.
+        Tantivy's own query tries only the alphabetically first fifty words.
         """
-        if self._prefixes <= 0:
-            return tantivy.Query.phrase_prefix_query(self._schema, field, list(row))
-        self._prefixes -= 1
-        *before, beginning = row
-        begun = self._vocabulary.beginning(field, beginning, _IN_A_ROW)
-        if len(begun) < _IN_A_ROW:
-            found = tantivy.Query.regex_phrase_query(self._schema, field, [*before, f"{beginning}.*"])
+        if self._lookups_left <= 0:
+            return tantivy.Query.phrase_prefix_query(self._schema, field, list(words))
+        self._lookups_left -= 1
+        *first_words, prefix = words
+        expansions = self._vocabulary.words_with_prefix(field, prefix, _MAX_PHRASE_EXPANSIONS)
+        if len(expansions) < _MAX_PHRASE_EXPANSIONS:
+            query = tantivy.Query.regex_phrase_query(self._schema, field, [*first_words, f"{prefix}.*"])
         else:
-            rows = (self._whole_row(field, [*before, word]) for word, _ in begun[:_EXPANSIONS])
-            found = tantivy.Query.boolean_query([(Occur.Should, one) for one in rows])
-        return tantivy.Query.const_score_query(found, 1)
+            phrases = (self._phrase(field, [*first_words, word]) for word, _ in expansions[:_MAX_EXPANSIONS])
+            query = tantivy.Query.boolean_query([(Occur.Should, one) for one in phrases])
+        return tantivy.Query.const_score_query(query, 1)
 
-    def _of_weeks(self, row: tantivy.Query, entries: int) -> Sought:
-        """What finds a row of words. Where it is sought among some weeks, it must not be sought in others.
+    def _restrict_to_weeks(self, phrase: tantivy.Query, entries: int) -> MatchPlan:
+        """Plan a phrase. In a search of some weeks, it must not be searched in other weeks.
 
-        The index would go on to the next entry that has it, of whatever week, each time it looks for one.
+        Tantivy would otherwise advance to the next entry with the phrase, whatever its week.
         """
-        if self._weeks and entries > _MANY:
-            weeks = tantivy.Query.const_score_query(self._having("week", self._weeks), 0)
-            row = tantivy.Query.boolean_query([(Occur.Must, weeks), (Occur.Must, row)])
-        return Sought(row, entries)
+        if self._weeks and entries > _MIN_RESTRICTED_ENTRIES:
+            weeks = tantivy.Query.const_score_query(self._has_fact("week", self._weeks), 0)
+            phrase = tantivy.Query.boolean_query([(Occur.Must, weeks), (Occur.Must, phrase)])
+        return MatchPlan(phrase, entries)
 
     def _conditions(self, filters: Filters) -> list[tantivy.Query]:
         conditions = [
-            self._having(kind, meant(kind, names, self._vocabulary.values(kind)))
-            for kind, names in names_in(filters).items()
+            self._has_fact(kind, match_values(kind, names, self._vocabulary.values(kind)))
+            for kind, names in names_by_kind(filters).items()
         ]
         if filters.has_error:
-            conditions.append(self._having("has", ["error"]))
+            conditions.append(self._has_fact("has", ["error"]))
         if filters.conversations:
-            conditions.append(self._within(filters.conversations, filters.held))
+            conditions.append(self._in_conversations(filters.conversations, filters.held))
         if filters.since is not None or filters.until is not None:
             conditions.append(self._between(filters.since, filters.until))
         return conditions
 
-    def _within(self, conversations: Iterable[int], held: Iterable[int]) -> tantivy.Query:
+    def _in_conversations(self, conversations: Iterable[int], held: Iterable[int]) -> tantivy.Query:
         either = [
-            self._one_of("conversation", [_stored(key) for key in conversations]),
-            self._one_of("key", [_stored(key) for key in held]),
+            self._one_of("conversation", [_clamp(key) for key in conversations]),
+            self._one_of("key", [_clamp(key) for key in held]),
         ]
         return tantivy.Query.boolean_query([(Occur.Should, one) for one in either])
 
-    def _having(self, kind: str, values: Iterable[str]) -> tantivy.Query:
-        return self._one_of(FACTS, [fact(kind, value) for value in values])
+    def _has_fact(self, kind: str, values: Iterable[str]) -> tantivy.Query:
+        return self._one_of(FACT_FIELD, [fact(kind, value) for value in values])
 
     def _one_of(self, field: str, values: Sequence[str | int]) -> tantivy.Query:
-        """What finds entries that have one of some values; all count alike."""
-        if len(values) > _ONE_BY_ONE:
+        """Match entries with one of the values; all get the same score."""
+        if len(values) > _MAX_SINGLE_VALUES:
             return tantivy.Query.term_set_query(self._schema, field, list(values))
-        each = [tantivy.Query.term_query(self._schema, field, value, "basic") for value in values]
+        queries = [tantivy.Query.term_query(self._schema, field, value, "basic") for value in values]
         return tantivy.Query.const_score_query(
-            tantivy.Query.boolean_query([(Occur.Should, one) for one in each]), 1
+            tantivy.Query.boolean_query([(Occur.Should, one) for one in queries]), 1
         )
 
     def _between(self, since: int | None, until: int | None) -> tantivy.Query:
@@ -312,49 +330,49 @@ class Matcher:
             self._schema,
             "at",
             tantivy.FieldType.Integer,
-            lower_bound=None if since is None else _stored(since),
-            upper_bound=None if until is None else _stored(until - 1),
+            lower_bound=None if since is None else _clamp(since),
+            upper_bound=None if until is None else _clamp(until - 1),
         )
 
 
 def _is_narrowed(query: Query) -> bool:
-    """Whether more is asked for than one thing, so that what is rare may be all that is left."""
-    asked = query.filters._replace(fields=()), query.excluded
-    return len(query.wanted) != 1 or bool(query.unwanted) or any(map(any, asked))
+    """Whether the query has more than one condition, so that only rare entries may remain."""
+    conditions = query.filters._replace(fields=()), query.excluded
+    return len(query.groups) != 1 or bool(query.negated) or any(map(any, conditions))
 
 
-def _damped(length: float) -> float:
-    """By what the index divides how much a word tells in a text of so many mean lengths that has it once."""
-    return 1 + _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * length)
+def _length_norm(length: float) -> float:
+    """Return BM25's denominator for a word that occurs once in a text of that many mean lengths."""
+    return 1 + _BM25_K1 * (1 - _BM25_B + _BM25_B * length)
 
 
-def _once(field: str) -> float:
-    """How often a word counts, as the index reckons it, that a text of usual length has once."""
-    return (1 + _SATURATION) / _damped(_USUAL[field])
+def _typical_score(field: str) -> float:
+    """Return BM25's term score of a word that occurs once in a text of typical length."""
+    return (1 + _BM25_K1) / _length_norm(_TYPICAL_LENGTHS[field])
 
 
-def _stored(number: int) -> int:
-    """A number as the index can hold one."""
+def _clamp(number: int) -> int:
+    """Clamp a number to the 64 bits of the index."""
     return max(-(2**63), min(number, 2**63 - 1))
 
 
-def _enough(found: list[list[Sought]], needed: int) -> Sought:
-    """What finds enough of several things. The index is faster at a list of words than at a list of lists."""
-    counts = [sum(each.entries for each in parts) for parts in found]
-    if len(found) == 1 or needed <= 1:
-        return Sought(_either([each for parts in found for each in parts]), sum(counts))
-    if needed == len(found):
+def _match_enough(groups: list[list[MatchPlan]], needed: int) -> MatchPlan:
+    """Match enough groups. Tantivy is faster with a flat list of words than with nested lists."""
+    counts = [sum(plan.scanned_entries for plan in plans) for plans in groups]
+    if len(groups) == 1 or needed <= 1:
+        return MatchPlan(_any_of([plan for plans in groups for plan in plans]), sum(counts))
+    if needed == len(groups):
         rarest = min(counts)
-        each = zip(map(_either, found), counts, strict=True)
-        all_of_them = [
-            tantivy.Query.const_score_query(one, 0) if rarest <= _EVERYWHERE < count else one
-            for one, count in each
+        plan = zip(map(_any_of, groups), counts, strict=True)
+        clauses = [
+            tantivy.Query.const_score_query(one, 0) if rarest <= _MAX_SCORED_ENTRIES < count else one
+            for one, count in plan
         ]
-        every = tantivy.Query.boolean_query([(Occur.Must, one) for one in all_of_them])
-        return Sought(every, rarest * len(counts))
-    some = [(Occur.Should, _either(parts)) for parts in found]
-    return Sought(tantivy.Query.boolean_query(some, needed), sum(counts))
+        query = tantivy.Query.boolean_query([(Occur.Must, one) for one in clauses])
+        return MatchPlan(query, rarest * len(counts))
+    optional = [(Occur.Should, _any_of(plans)) for plans in groups]
+    return MatchPlan(tantivy.Query.boolean_query(optional, needed), sum(counts))
 
 
-def _either(found: list[Sought]) -> tantivy.Query:
-    return tantivy.Query.boolean_query([(Occur.Should, one.query) for one in found])
+def _any_of(plans: list[MatchPlan]) -> tantivy.Query:
+    return tantivy.Query.boolean_query([(Occur.Should, one.query) for one in plans])

@@ -1,4 +1,4 @@
-"""What ways of searching have in common: each gives keys of entries with scores, best first."""
+"""Types shared by all rankers: keys of entries with scores, best first."""
 
 from __future__ import annotations
 
@@ -11,50 +11,54 @@ if TYPE_CHECKING:
 
     from agent_journal.search.query import Query
 
-# What people said counts more than what is called so, what was thought, what a tool was given, what stands in
-# a file beside it, and what a tool printed.
+# Message text counts more than titles, reasoning, tool input, attached files and tool output.
 WEIGHTS = {"text": 1.0, "title": 0.8, "thinking": 0.6, "tool": 0.45, "attached": 0.45, "output": 0.35}
 
-NO_WORDS = 1.0  # the score of what was sought by filters alone: the newest comes first
+FILTER_ONLY_SCORE = 1.0  # the score if there are only filters: the newest comes first
 
 
-def looked_in(fields: Collection[str]) -> list[str]:
-    """Where words are looked for, as the index calls it: where people say, or anywhere."""
+def search_fields(fields: Collection[str]) -> list[str]:
+    """Return the index fields to search: the given ones, or all."""
     return index_fields(fields) if fields else list(WEIGHTS)
 
 
 class Ranked(NamedTuple):
-    """An entry that was found. Scores of different ways of searching cannot be compared."""
+    """A matching entry. Scores of different rankers cannot be compared."""
 
     key: int
     score: float
 
 
 class Ranking(NamedTuple):
-    """What was found, best first, and among what."""
+    """Matching entries, best first, and which entries were searched."""
 
     entries: list[Ranked]
     since: int | None = None
-    """If more match than can be ranked: since when those were said that were, in seconds since 1970."""
-    is_whole: bool = True
-    """Whether there was time to look at all others."""
-    by_meaning: bool = False
-    """Whether words were sought that nothing of it has: it is only alike."""
+    """If more match than can be ranked: the time since which entries were ranked, in seconds since 1970."""
+    is_complete: bool = True
+    """Whether there was time to search all entries."""
+    is_semantic_only: bool = False
+    """Whether no entry has the words: all are only semantically similar."""
 
 
-def ranking(entries: list[Ranked], *of: Ranking) -> Ranking:
-    """Entries that were put together of several rankings, with what holds for these."""
-    since = max((each.since for each in of if each.since is not None), default=None)
-    by_meaning = [each.by_meaning for each in of if each.entries]
-    return Ranking(entries, since, all(each.is_whole for each in of), bool(by_meaning) and all(by_meaning))
+def merge_rankings(entries: list[Ranked], *sources: Ranking) -> Ranking:
+    """Return entries merged from several rankings, with the combined properties of these."""
+    since = max((source.since for source in sources if source.since is not None), default=None)
+    semantic_only = [source.is_semantic_only for source in sources if source.entries]
+    return Ranking(
+        entries,
+        since,
+        all(source.is_complete for source in sources),
+        bool(semantic_only) and all(semantic_only),
+    )
 
 
 class Ranker(Protocol):
-    """A way of searching: by words, by meaning, or by both."""
+    """A ranker: lexical, semantic or hybrid."""
 
     def rank(self, query: Query, limit: int) -> Ranking:
-        """The entries that match best, best first; filters and unwanted words of the query hold.
+        """The entries that match best, best first; filters and negated words of the query apply.
 
-        What is sought is `query.meaning` for those who look for no words. `Index.allowed` and `Index.among`
-        tell which entries the filters leave.
+        Semantic rankers search for `query.semantic_text`. `Index.allowed_keys` and `Index.filter_keys` return
+        the entries that pass the filters.
         """

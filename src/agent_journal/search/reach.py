@@ -1,8 +1,8 @@
-"""How far back a search goes: what is everywhere is sought among what is newest.
+"""Decide how far back to search: very common words are searched in the newest weeks first.
 
-The index goes through every entry that has the words. If they are in a tenth of all entries, that takes ten
-times as long in a journal ten times as large, and hardly anybody who looks for them is served by the oldest.
-So the newest weeks are looked at first, and more of them only if these have too little.
+The index visits every entry that has the words. If a tenth of all entries have them, that takes ten times as
+long in a journal ten times as large, and the oldest hits rarely help. So the newest weeks are searched first,
+and more of them only if these have too few hits.
 """
 
 from __future__ import annotations
@@ -12,70 +12,72 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_EASY = 100_000  # entries that are gone through in a millisecond or two
-_NEWEST = 20_000  # entries that are looked at first if there are more
-_FURTHER = 10  # times as many are looked at next, at most
-_AMONG = 200  # hits among which the best are sought
-_IN_QUOTES = 50  # of what is asked for as it stands, where all are good; as many as are ranked at first
-_NEARLY_ALL = 0.12  # of all entries; who looks at as many may as well look at all
-_SECONDS = 7 * 86_400
+_MAX_CHEAP_ENTRIES = 100_000  # visited in a millisecond or two
+_FIRST_ENTRIES = 20_000  # searched first if there are more
+_MAX_GROWTH_FACTOR = 10  # times as many are searched next, at most
+_MIN_HITS = 200  # to choose the best from
+_MIN_EXACT_HITS = 50  # for literal queries, where all are good; as many as are ranked at first
+_NEARLY_ALL_SHARE = 0.12  # of all entries; above this, searching all takes no longer
+_WEEK_SECONDS = 7 * 86_400
 
 
 class Week(NamedTuple):
-    """How many entries are of a week, as the index calls it."""
+    """A week by its name in the index, with its number of entries."""
 
     name: str
     entries: int
 
 
 def week_of(at: int) -> str:
-    """The week of a moment, so that names are in the order of weeks."""
-    return f"{at // _SECONDS:08}"
+    """Return the name of a week; names sort chronologically."""
+    return f"{at // _WEEK_SECONDS:08}"
 
 
-def is_easy(entries: int) -> bool:
-    """Whether it takes no time to go through so many entries."""
-    return entries <= _EASY
+def is_cheap(entries: int) -> bool:
+    """Whether visiting that many entries takes hardly any time."""
+    return entries <= _MAX_CHEAP_ENTRIES
 
 
-def first(weeks: Sequence[Week]) -> list[Week]:
-    """The weeks to look at first, newest first; none for all."""
-    return _newest(weeks, _NEWEST)
+def first_weeks(weeks: Sequence[Week]) -> list[Week]:
+    """Return the weeks to search first, newest first; empty for all."""
+    return _newest_weeks(weeks, _FIRST_ENTRIES)
 
 
-def enough(wanted: int, *, is_exact: bool) -> int:
-    """Among how many hits the best are sought for somebody who wants so many.
+def min_hits(wanted: int, *, is_exact: bool) -> int:
+    """Return how many hits to choose the best from if `wanted` are requested.
 
-    It is the same for all who want a page or more, so that a later page begins where the earlier one ended.
+    It does not depend on the page, so that a later page begins where the earlier one ended.
     """
-    return min(wanted, _IN_QUOTES) if is_exact else _AMONG
+    return min(wanted, _MIN_EXACT_HITS) if is_exact else _MIN_HITS
 
 
-def further(before: Sequence[Week], hits: int, needed: int, weeks: Sequence[Week]) -> list[Week]:
-    """The weeks that may have the hits that are needed if some had so many; none for all.
+def more_weeks(searched: Sequence[Week], hits: int, needed: int, weeks: Sequence[Week]) -> list[Week]:
+    """Return the weeks to search next, as `before` had only that many hits; empty for all.
 
-    If they had enough, but more are wanted, it is twice as many.
+    If the hits were enough to rank, but not for the page, it is twice as many weeks.
     """
-    seen = sum(week.entries for week in before)
-    return _newest(weeks, min(seen * _FURTHER, seen * 2 * max(needed, hits) // max(hits, 1)))
+    visited = sum(week.entries for week in searched)
+    return _newest_weeks(
+        weeks, min(visited * _MAX_GROWTH_FACTOR, visited * 2 * max(needed, hits) // max(hits, 1))
+    )
 
 
-def since(weeks: Sequence[Week], wanted: int | None) -> int | None:
-    """Since when the weeks are, in seconds since 1970; None if they are all, or all that is wanted."""
+def start_of_weeks(weeks: Sequence[Week], requested: int | None) -> int | None:
+    """Return the start of the weeks in seconds since 1970; None if they cover all that was requested."""
     if not weeks:
         return None
-    beginning = int(weeks[-1].name) * _SECONDS
-    return beginning if wanted is None or wanted < beginning else None
+    beginning = int(weeks[-1].name) * _WEEK_SECONDS
+    return beginning if requested is None or requested < beginning else None
 
 
-def _newest(weeks: Sequence[Week], entries: int) -> list[Week]:
-    """The newest weeks that have so many entries; none if hardly anything is left out then."""
+def _newest_weeks(weeks: Sequence[Week], entries: int) -> list[Week]:
+    """Return the newest weeks with that many entries; empty if they are nearly all."""
     total = sum(week.entries for week in weeks)
     newest: list[Week] = []
-    newer = 0
+    count = 0
     for week in weeks:
-        if newer >= entries:
+        if count >= entries:
             break
-        newer += week.entries
+        count += week.entries
         newest.append(week)
-    return newest if newer < _NEARLY_ALL * total else []
+    return newest if count < _NEARLY_ALL_SHARE * total else []

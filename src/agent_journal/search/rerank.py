@@ -1,10 +1,10 @@
-"""The best hits once more: a model of one's own reads them, which is too slow for everything there is."""
+"""Rerank the best hits with the user's own model, which is too slow for all entries."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.search.hybrid import fused, in_turn, is_literal
+from agent_journal.search.hybrid import concatenate, fuse, is_literal
 from agent_journal.search.ranking import Ranked
 from agent_journal.search.semantic import chunks
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from agent_journal.search.ranking import Ranker, Ranking
     from agent_journal.search.semantic.models import Model
 
-TOP = 20
-_PIECES = 4  # of each text that are read
+MAX_RERANKED = 20
+_MAX_TEXT_CHUNKS = 4  # of each text that are embedded
 
 
-class Reranked:
-    """Ranks as another does, and lets a model reorder the first few unless something is sought literally."""
+class Reranker:
+    """Reorders the first hits of another ranker with a model, unless the query is literal."""
 
     def __init__(
         self, ranker: Ranker, model: Model, texts: Callable[[Sequence[int]], dict[int, str]]
@@ -31,20 +31,24 @@ class Reranked:
 
     def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first."""
-        found = self._ranker.rank(query, max(limit, TOP))
-        ranked = found.entries
-        if not is_literal(query) and query.meaning:
-            top = ranked[:TOP]
-            ranked = in_turn(fused([(top, 1.0), (self._reread(query, top), 1.0)]), ranked)
-        return found._replace(entries=ranked[:limit])
+        ranking = self._ranker.rank(query, max(limit, MAX_RERANKED))
+        ranked = ranking.entries
+        if not is_literal(query) and query.semantic_text:
+            top = ranked[:MAX_RERANKED]
+            ranked = concatenate(fuse([(top, 1.0), (self._rank_top(query, top), 1.0)]), ranked)
+        return ranking._replace(entries=ranked[:limit])
 
-    def _reread(self, query: Query, top: list[Ranked]) -> list[Ranked]:
-        """The same by how near their nearest piece is to the question."""
+    def _rank_top(self, query: Query, top: list[Ranked]) -> list[Ranked]:
+        """Return the entries ranked by the similarity of their nearest chunk to the query."""
         texts = self._texts([each.key for each in top])
-        pieces = [(key, piece) for key, text in texts.items() for piece in chunks.chunks(text, _PIECES)]
-        rows = self._model.vectors([query.meaning, *(piece for _, piece in pieces)])
-        likeness: dict[int, float] = {}
-        for (key, _), value in zip(pieces, (rows[1:] @ rows[0]).tolist(), strict=True):
-            likeness[key] = max(value, likeness.get(key, -1.0))
-        nearest = sorted(likeness.items(), key=lambda each: -each[1])
+        chunks_by_key = [
+            (key, piece)
+            for key, text in texts.items()
+            for piece in chunks.split_chunks(text, _MAX_TEXT_CHUNKS)
+        ]
+        rows = self._model.vectors([query.semantic_text, *(piece for _, piece in chunks_by_key)])
+        similarities: dict[int, float] = {}
+        for (key, _), value in zip(chunks_by_key, (rows[1:] @ rows[0]).tolist(), strict=True):
+            similarities[key] = max(value, similarities.get(key, -1.0))
+        nearest = sorted(similarities.items(), key=lambda each: -each[1])
         return [Ranked(*each) for each in nearest]

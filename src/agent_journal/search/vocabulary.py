@@ -1,13 +1,13 @@
-"""What words an index has, and how many entries have each."""
+"""The words of an index, and how many entries have each."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agent_journal.search.entry import TEXTS
-from agent_journal.search.faults import reading
-from agent_journal.search.query import FACTS, fact
+from agent_journal.search.entry import TEXT_FIELDS
+from agent_journal.search.faults import read_errors_as_damage
+from agent_journal.search.query import FACT_FIELD, fact
 from agent_journal.search.reach import Week
 
 if TYPE_CHECKING:
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     import tantivy
 
-_SAID = ("text", "title", "thinking")
-_MANY = 20_000  # entries with the rarest of some words
-_MOST_VALUES = 100_000  # of a kind to filter by that are looked at
+_WRITTEN_FIELDS = ("text", "title", "thinking")
+_MAX_PHRASE_ENTRIES = 20_000  # with the rarest word of a phrase; counting in more is too slow
+_MAX_VALUES = 100_000  # of a kind of filter
 
 
 class Vocabulary:
-    """What words an index has, as of one commit."""
+    """The words of an index as of one commit."""
 
     def __init__(self, folder: Path, searcher: tantivy.Searcher, schema: tantivy.Schema) -> None:
         self._folder = folder
@@ -31,71 +31,74 @@ class Vocabulary:
         self.count = searcher.num_docs
 
     def frequency(self, field: str, word: str) -> int:
-        """In how many entries a field has a word."""
-        with reading(self._folder):
+        """Return in how many entries a field has the word."""
+        with read_errors_as_damage(self._folder):
             return self._searcher.doc_freq(field, word)
 
     @cached_property
     def weeks(self) -> list[Week]:
-        """Every week with its entries, newest first."""
+        """Every week with its number of entries, newest first."""
         return sorted(map(Week._make, self._facts("week")), reverse=True)
 
-    def beginning(self, field: str, prefix: str, most: int) -> list[tuple[str, int]]:
-        """The most frequent words of a field that begin so, with the number of entries that have them."""
-        with reading(self._folder):
-            return self._searcher.terms_with_prefix(field, prefix, limit=most)
+    def words_with_prefix(self, field: str, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """Return the most frequent words with a prefix in a field, with the number of entries of each."""
+        with read_errors_as_damage(self._folder):
+            return self._searcher.terms_with_prefix(field, prefix, limit=limit)
 
-    def begins(self, prefix: str) -> bool:
-        """Whether there are words that begin so."""
-        return any(self.beginning(field, prefix, 1) for field in TEXTS)
+    def has_prefix(self, prefix: str) -> bool:
+        """Whether any word has this prefix."""
+        return any(self.words_with_prefix(field, prefix, 1) for field in TEXT_FIELDS)
 
-    def entries_with(self, word: str) -> int:
-        """In how many entries a word is, about."""
-        with reading(self._folder):
-            return sum(self._searcher.doc_freq(field, word) for field in TEXTS)
+    def entry_count(self, word: str) -> int:
+        """Return about how many entries have a word."""
+        with read_errors_as_damage(self._folder):
+            return sum(self._searcher.doc_freq(field, word) for field in TEXT_FIELDS)
 
-    def entries_with_row(self, words: Sequence[str]) -> int:
-        """In how many entries words stand in a row, about; at most, where each of them is frequent."""
-        with reading(self._folder):
-            return sum(self._with_row(field, words) for field in TEXTS)
+    def phrase_entry_count(self, words: Sequence[str]) -> int:
+        """Return about how many entries have consecutive words; an upper bound if all are frequent."""
+        with read_errors_as_damage(self._folder):
+            return sum(self._phrase_count(field, words) for field in TEXT_FIELDS)
 
-    def _with_row(self, field: str, words: Sequence[str]) -> int:
-        from tantivy import Query  # noqa: PLC0415 (whoever has an index has it)
+    def _phrase_count(self, field: str, words: Sequence[str]) -> int:
+        from tantivy import Query  # noqa: PLC0415 (imported with the index)
 
         rarest = min(self._searcher.doc_freq(field, word) for word in words)
-        if len(words) == 1 or not 0 < rarest <= _MANY:  # to look whether they do takes longer
+        if len(words) == 1 or not 0 < rarest <= _MAX_PHRASE_ENTRIES:  # checking each entry would take longer
             return rarest
-        found = self._searcher.search(Query.phrase_query(self._schema, field, list(words)), 1)
-        count: int = found.count  # type: ignore[attr-defined] # its stub does not know it
+        result = self._searcher.search(Query.phrase_query(self._schema, field, list(words)), 1)
+        count: int = result.count  # type: ignore[attr-defined] # missing in its type stub
         return count
 
-    def entries_with_alike(self, word: str) -> int:
-        """In how many entries, at most, is any word that differs from one in a letter."""
-        from tantivy import Query  # noqa: PLC0415 (whoever has an index has it)
+    def similar_entry_count(self, word: str) -> int:
+        """Return an upper bound of the entries with any word that differs in one letter."""
+        from tantivy import Query  # noqa: PLC0415 (imported with the index)
 
-        with reading(self._folder):
-            found = (
-                self._searcher.search(Query.fuzzy_term_query(self._schema, field, word), 1) for field in TEXTS
+        with read_errors_as_damage(self._folder):
+            results = (
+                self._searcher.search(Query.fuzzy_term_query(self._schema, field, word), 1)
+                for field in TEXT_FIELDS
             )
-            return sum(each.count for each in found)  # type: ignore[attr-defined] # its stub does not know it
+            return sum(each.count for each in results)  # type: ignore[attr-defined] # missing in its type stub
 
-    def entries_of(self, kind: str, value: str) -> int:
-        """How many entries have a value that they are filtered by."""
-        with reading(self._folder):
-            return self._searcher.doc_freq(FACTS, fact(kind, value))
+    def fact_entry_count(self, kind: str, value: str) -> int:
+        """Return how many entries have a filter value."""
+        with read_errors_as_damage(self._folder):
+            return self._searcher.doc_freq(FACT_FIELD, fact(kind, value))
 
-    def like(self, beginning: str, most: int) -> list[str]:
-        """Words that people and models said and that begin so, the most frequent first."""
-        words = [word for field in _SAID for word, _ in self.beginning(field, beginning, most)]
-        return list(dict.fromkeys(words))[:most]
+    def frequent_words(self, prefix: str, limit: int) -> list[str]:
+        """Return words with a prefix that people and models wrote, the most frequent first."""
+        words = [
+            word for field in _WRITTEN_FIELDS for word, _ in self.words_with_prefix(field, prefix, limit)
+        ]
+        return list(dict.fromkeys(words))[:limit]
 
     def values(self, kind: str) -> list[str]:
-        """Every value of a kind that entries are filtered by."""
-        return [value for value, _ in self._facts(kind, _MOST_VALUES)]
+        """Return every value of a kind of filter."""
+        return [value for value, _ in self._facts(kind, _MAX_VALUES)]
 
-    def _facts(self, kind: str, most: int | None = None) -> list[tuple[str, int]]:
-        """Values of a kind, with how many entries have each."""
-        beginning = fact(kind, "")
-        with reading(self._folder):
-            found = self._searcher.terms_with_prefix(FACTS, beginning, limit=most)
-        return [(each.removeprefix(beginning), count) for each, count in found]
+    def _facts(self, kind: str, limit: int | None = None) -> list[tuple[str, int]]:
+        """Return the values of a kind, with the number of entries of each."""
+        prefix = fact(kind, "")
+        with read_errors_as_damage(self._folder):
+            terms = self._searcher.terms_with_prefix(FACT_FIELD, prefix, limit=limit)
+        return [(term.removeprefix(prefix), count) for term, count in terms]

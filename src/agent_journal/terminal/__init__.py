@@ -1,7 +1,7 @@
-"""The one sink for what people read: nothing from a transcript can move the cursor, hide or reorder text.
+"""Output for people: nothing from a conversation can move the cursor, hide text or reorder it.
 
-What comes from a source is given as text and never carries a style; a style is said beside the text, as a
-pair, and becomes an escape sequence only here and only on a terminal.
+Text from a source never carries a style. Styles are separate, in pairs with their text, and become escape
+sequences only here and only on a terminal.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import os
 import sys
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 
+from agent_journal.terminal.command_name import with_command_name
 from agent_journal.text.sanitize import one_line, safe
 
-TYPE_CHECKING = False  # asking for help imports neither typing nor re: they take longer than the rest
+TYPE_CHECKING = False  # `aj --help` imports neither typing nor re, which take longer than everything else
 if TYPE_CHECKING:
     from typing import Any, Literal, TextIO, TypeAlias
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     Style: TypeAlias = Literal["strong", "dim", "user", "assistant", "system", "tool", "good", "bad"]
     Piece: TypeAlias = str | tuple[Style, str]
 
-in_the_way: list[ProgressLine] = []
-"""Lines that tell how far something is: they go away while something else is said."""
+progress_lines: list[ProgressLine] = []
+"""The progress lines in use; they are cleared before anything else is printed."""
 
 _STYLES: dict[Style, str] = {
     "strong": "1",
@@ -46,35 +47,33 @@ def _on_one_line(piece: Piece) -> Piece:
 class Sink:
     """A stream that people read.
 
-    `width` is that of the terminal in columns, or None where there is none; `colour` is whether styles show.
+    `width` is that of the terminal in columns, or None without a terminal; `color` is whether styles show.
     """
 
-    def __init__(self, stream: TextIO, *, colour: bool = False, width: int | None = None) -> None:
-        self.colour = colour
+    def __init__(self, stream: TextIO, *, color: bool = False, width: int | None = None) -> None:
+        self.color = color
         self.width = width
         self._stream = stream
-        self._encoding = stream.encoding or "utf-8"  # one without takes text as it is
-        self._takes_all = self._encoding.lower().replace("-", "") == "utf8"
+        self._encoding = stream.encoding or "utf-8"  # a stream without an encoding takes any text
+        self._is_utf8 = self._encoding.lower().replace("-", "") == "utf8"
 
     def write(self, *pieces: Piece) -> None:
-        """Put pieces one after the other; those of several lines stay so."""
-        self._put(self.drawn(*pieces))
+        """Print pieces, which may have several lines."""
+        self._write(self.render(*pieces))
 
     def line(self, *pieces: Piece) -> None:
-        """Put pieces one after the other on one line: no name and no title can begin another."""
-        self._put(self.drawn(*map(_on_one_line, pieces), "\n"))
+        """Print pieces on one line: no name or title can start another one."""
+        self._write(self.render(*map(_on_one_line, pieces), "\n"))
 
-    def drawn(self, *pieces: Piece) -> str:
-        """What the stream is sent for pieces."""
+    def render(self, *pieces: Piece) -> str:
+        """The text that is written to the stream for pieces."""
         text = "".join(map(self._styled, pieces))
-        return (
-            text
-            if self._takes_all
-            else text.encode(self._encoding, "backslashreplace").decode(self._encoding)
-        )
+        if self._is_utf8:
+            return text
+        return text.encode(self._encoding, "backslashreplace").decode(self._encoding)
 
-    def draws(self, text: str) -> bool:
-        """Whether the stream can show a text as it is."""
+    def can_show(self, text: str) -> bool:
+        """Whether the stream's encoding has all characters of a text."""
         try:
             text.encode(self._encoding)
         except (UnicodeError, LookupError):
@@ -85,17 +84,17 @@ class Sink:
         if isinstance(piece, str):
             return safe(piece)
         style, text = piece
-        if not self.colour or not text:
+        if not self.color or not text:
             return safe(text)
-        # Line by line: a pager that scrolls back forgets what a line above has begun.
+        # Each line is styled by itself: a pager that scrolls back does not know the style of the line above.
         begin, end = f"\x1b[{_STYLES[style]}m", "\x1b[0m"
         return "\n".join(f"{begin}{line}{end}" if line else "" for line in safe(text).split("\n"))
 
-    def _put(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         try:
             self._stream.write(text)
         except BrokenPipeError:
-            raise  # whoever read it has seen enough
+            raise  # the reader has closed the pipe, which is not an error
         except OSError as error:
             from agent_journal.errors import CannotWrite  # noqa: PLC0415
 
@@ -103,32 +102,30 @@ class Sink:
 
 
 def sink_of(stream: TextIO) -> Sink:
-    """The sink of a stream, with colours if it is a terminal that has them and nobody minds."""
+    """The sink of a stream, with colors if it is a terminal that supports them and NO_COLOR is not set."""
     on_terminal = is_terminal(stream)
-    return Sink(
-        stream, colour=on_terminal and _wants_colour(), width=_width_of(stream) if on_terminal else None
-    )
+    return Sink(stream, color=on_terminal and _uses_color(), width=_width_of(stream) if on_terminal else None)
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person looks at it now."""
+    """Whether a stream is a terminal."""
     return stream.isatty()
 
 
-def is_seen() -> bool:
-    """Whether a person looks at standard output."""
+def is_stdout_terminal() -> bool:
+    """Whether standard output is a terminal."""
     return is_terminal(sys.stdout)
 
 
-def is_plain() -> bool:
-    """Whether the terminal can only print: no colours, no pager, no line that is written over."""
+def is_dumb() -> bool:
+    """Whether the terminal can only print: no colors, no pager, no line that is overwritten."""
     return os.environ.get("TERM", "") == "dumb"
 
 
-def _wants_colour() -> bool:
-    if os.environ.get("NO_COLOR") or is_plain():
+def _uses_color() -> bool:
+    if os.environ.get("NO_COLOR") or is_dumb():
         return False
-    # The old console of Windows prints escape sequences as they are; its successor says who it is.
+    # The old console of Windows prints escape sequences as text; Windows Terminal sets WT_SESSION.
     return os.name != "nt" or "WT_SESSION" in os.environ or "TERM" in os.environ
 
 
@@ -144,77 +141,77 @@ def _width_of(stream: TextIO) -> int:
 
 def out() -> Sink:
     """Standard output, for people."""
-    _make_room()
+    _clear_progress()
     return sink_of(sys.stdout)
 
 
 def show(*pieces: Piece) -> None:
-    """One line on standard output."""
+    """Print one line on standard output."""
     out().line(*pieces)
 
 
 def show_text(text: str) -> None:
-    """Several lines on standard output."""
+    """Print text of several lines on standard output."""
     out().write(text, "\n")
 
 
 def show_json(value: Any) -> None:
-    """A value on standard output as one line of JSON, which is ASCII without control characters."""
-    _make_room()
-    # JSON lets DEL stand as it is.
+    """Print a value on standard output as one line of JSON, in ASCII without control characters."""
+    _clear_progress()
+    # JSON encoders do not escape DEL.
     line = _in_ascii(value).replace("\x7f", "\\u007f")
     sys.stdout.write(f"{line}\n")
 
 
 def _in_ascii(value: Any) -> str:
-    import msgspec  # noqa: PLC0415 (only where it is asked for)
+    import msgspec  # noqa: PLC0415 (only with --json)
 
     try:
         line = msgspec.json.format(msgspec.json.encode(value), indent=0)
         if line.isascii():
             return line.decode()
     except (UnicodeError, OverflowError):
-        pass  # half a character, or a number of more than 64 bits
-    import json  # noqa: PLC0415 (it writes all of Unicode in ASCII, and takes five times as long)
+        pass  # a lone surrogate, or a number of more than 64 bits
+    import json  # noqa: PLC0415 (it escapes all of Unicode, and takes five times as long)
 
     return json.dumps(msgspec.to_builtins(value))
 
 
 def data_out() -> Any:
-    """Standard output for bytes of any format: exact, but on a terminal nothing in them can mislead."""
-    _make_room()
+    """Standard output for bytes of any format: exact, except that a terminal gets them sanitized."""
+    _clear_progress()
     if not is_terminal(sys.stdout):
         return sys.stdout.buffer
-    from agent_journal.terminal.data import ShownData  # noqa: PLC0415 (seldom)
+    from agent_journal.terminal.data import SanitizedBytes  # noqa: PLC0415 (rarely needed)
 
-    return ShownData(sys.stdout)
+    return SanitizedBytes(sys.stdout)
 
 
 def flush() -> None:
-    """Let what was shown so far be read now, also where no terminal is."""
+    """Flush standard output, so that a program that reads it gets everything up to here."""
     sys.stdout.flush()
 
 
 def say(text: str) -> None:
-    """One line on standard error."""
-    _make_room()
+    """Print one line on standard error, with the command in hints (`'aj sync'`) as the user called it."""
+    _clear_progress()
     try:
-        sys.stderr.write(sink_of(sys.stderr).drawn(one_line(text), "\n"))
+        sys.stderr.write(sink_of(sys.stderr).render(one_line(with_command_name(text)), "\n"))
         sys.stderr.flush()
     except OSError:
-        _silence(sys.stderr)  # nobody is there to be told
+        _discard(sys.stderr)  # standard error is closed: there is nobody to report that to
 
 
-def _make_room() -> None:
-    for line in in_the_way:
+def _clear_progress() -> None:
+    for line in progress_lines:
         line.clear()
 
 
-def agreed(question: str) -> bool:
-    """Whether the person says yes; whoever cannot be asked does not."""
-    _make_room()
+def confirm(question: str) -> bool:
+    """Ask a yes-or-no question; False if the answer is not yes, or if there is nobody to answer."""
+    _clear_progress()
     try:
-        sys.stderr.write(sink_of(sys.stderr).drawn(one_line(question), " [y/N] "))
+        sys.stderr.write(sink_of(sys.stderr).render(one_line(question), " [y/N] "))
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() in {"y", "yes"}
     except (OSError, ValueError):
@@ -222,17 +219,17 @@ def agreed(question: str) -> bool:
 
 
 def progress(total: int | None = None, unit: str = "") -> ProgressLine:
-    """A line on standard error that tells how far something is, on a terminal only; gone at the end."""
-    from agent_journal.terminal.progress_line import ProgressLine  # noqa: PLC0415 (few need it)
+    """A progress line on standard error, on a terminal only; it disappears at the end."""
+    from agent_journal.terminal.progress_line import ProgressLine  # noqa: PLC0415 (few commands need it)
 
     return ProgressLine(sys.stderr, total, unit)
 
 
 def prepare() -> None:
-    """Let standard streams be such that nothing written to them is lost unnoticed."""
-    _open_closed()
-    if isinstance(sys.stdout.buffer, RawIOBase):  # as PYTHONUNBUFFERED has it
-        # What a full disk, or a pipe of a process that was stopped, takes only in part is not written again.
+    """Set up the standard streams so that no failed write goes unnoticed."""
+    _reopen_closed_streams()
+    if isinstance(sys.stdout.buffer, RawIOBase):  # as with PYTHONUNBUFFERED
+        # A raw stream does not write the rest if a full disk or a pipe takes only a part.
         sys.stdout = open(  # noqa: SIM115
             sys.stdout.fileno(),
             "w",
@@ -245,14 +242,14 @@ def prepare() -> None:
 
 
 def outlast_reader() -> None:
-    """Let what follows run to its end, and end with its own code, also when nobody reads standard output."""
+    """Keep running, and keep the own exit code, if the reader of standard output closes the pipe."""
     try:
         number = sys.stdout.fileno()
-    except (AttributeError, OSError, ValueError):  # it is in memory
+    except (AttributeError, OSError, ValueError):  # a stream in memory
         return
     if is_terminal(sys.stdout):
         return
-    from agent_journal.terminal.unread import OutlastingFile  # noqa: PLC0415 (few verbs need it)
+    from agent_journal.terminal.unread import OutlastingFile  # noqa: PLC0415 (few commands need it)
 
     sys.stdout.flush()
     sys.stdout = TextIOWrapper(
@@ -263,39 +260,40 @@ def outlast_reader() -> None:
     )
 
 
-def _open_closed() -> None:
-    """Give standard streams that were closed before the start something to fail at.
+def _reopen_closed_streams() -> None:
+    """Open /dev/null for standard streams that were closed before the start.
 
-    Otherwise the next file that is opened would take their place, and be written into.
+    Otherwise the next file that is opened would get their number, and output would be written into it.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            # Opened for what it is not used for; only that nothing can be said is no failure.
+            # Opened in the wrong mode, so that using it fails; except for standard error, which may be
+            # missing.
             mode = os.O_RDONLY if name == "stdout" else os.O_WRONLY
             if (opened := os.open(os.devnull, mode)) != number:
                 os.dup2(opened, number)
                 os.close(opened)
-            mode_of_text = "r" if name == "stdin" else "w"
-            stream = open(number, mode_of_text, encoding="utf-8", closefd=False)  # noqa: SIM115
+            text_mode = "r" if name == "stdin" else "w"
+            stream = open(number, text_mode, encoding="utf-8", closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)
 
 
-def tell(text: str) -> int:
-    """Show all that there is to show; the exit code."""
-    return settle(0, sink_of(sys.stdout).drawn(text, "\n"))
+def print_and_finish(text: str) -> int:
+    """Print the only text of a command; returns the exit code."""
+    return finish(0, sink_of(sys.stdout).render(text, "\n"))
 
 
-def settle(code: int, rest: str = "") -> int:
-    """Let everything that was shown arrive; the exit code, which is a failure if it could not."""
+def finish(code: int, rest: str = "") -> int:
+    """Flush standard output; returns the exit code, which becomes a failure if that does not work."""
     try:
         sys.stdout.write(rest)
         sys.stdout.flush()
     except BrokenPipeError:
-        _silence(sys.stdout)  # whoever read it has seen enough
+        _discard(sys.stdout)  # the reader has closed the pipe, which is not an error
     except OSError as error:
-        _silence(sys.stdout)
-        if not code:  # otherwise it has been told
-            say(f"aj: cannot write standard output: {_reason(error)}")
+        _discard(sys.stdout)
+        if not code:  # otherwise a failure was reported already
+            say(f"aj: Cannot write standard output: {_reason(error)}")
         return code or 1
     return code
 
@@ -304,11 +302,11 @@ def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def _silence(stream: TextIO) -> None:
-    """Let nothing more be written, also not what the end of the process would flush."""
+def _discard(stream: TextIO) -> None:
+    """Discard everything that is written from here on, including what Python flushes at exit."""
     try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
     except (OSError, ValueError):
         return

@@ -1,4 +1,4 @@
-"""Bars for people: one for each period, its parts one behind the other."""
+"""A bar chart for people: one stacked bar for each period."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
     from agent_journal.terminal import Piece, Sink, Style
 
-# Told apart by colour and, where there is none, by what they are drawn with.
+# Parts differ in color and, for terminals without colors, in the character they are drawn with.
 _LOOKS: tuple[tuple[Style, str], ...] = (
     ("user", "█"), ("assistant", "▓"), ("tool", "▒"), ("system", "░"), ("good", "▚"), ("bad", "▞"),
 )  # fmt: skip
-_ASCII = "#=+-*o"
-_REST: tuple[Style, str] = ("dim", "·")
+_ASCII_CHARACTERS = "#=+-*o"
+_OTHER_PARTS: tuple[Style, str] = ("dim", "·")
 
 
 class Bar(NamedTuple):
-    """A bar: its name, what stands behind it, and how large each part is."""
+    """A bar: its name, the label after it, and the size of each part."""
 
     name: str
     label: str
@@ -29,27 +29,27 @@ class Bar(NamedTuple):
 
 
 def show_bars(sink: Sink, bars: Sequence[Bar]) -> None:
-    """Print bars, the longest as wide as there is room, and which part is drawn how."""
-    parts = _by_size(bars)
-    looks = dict(zip(parts, _LOOKS if sink.draws("█▓▒░▚▞·") else _in_ascii(), strict=False))
-    names = max((width(bar.name) for bar in bars), default=0)
-    labels = max((width(bar.label) for bar in bars), default=0)
-    room = max((sink.width or 80) - names - labels - 4, 8)
-    most = max((sum(bar.parts.values()) for bar in bars), default=0.0)
+    """Print bars, the longest as wide as the terminal allows, and a legend."""
+    parts = _parts_by_size(bars)
+    looks = dict(zip(parts, _LOOKS if sink.can_show("█▓▒░▚▞·") else _ascii_looks(), strict=False))
+    name_width = max((width(bar.name) for bar in bars), default=0)
+    label_width = max((width(bar.label) for bar in bars), default=0)
+    max_bar_width = max((sink.width or 80) - name_width - label_width - 4, 8)
+    largest = max((sum(bar.parts.values()) for bar in bars), default=0.0)
     for bar in bars:
-        drawn = _drawn(bar.parts, parts, looks, room, most)
-        used = sum(len(text) for _, text in drawn)
-        label = " " * (room - used + 2 + labels - width(bar.label)) + bar.label
-        sink.line(padded(bar.name, names), "  ", *drawn, label)
+        segments = _segments(bar.parts, parts, looks, max_bar_width, largest)
+        used = sum(len(text) for _, text in segments)
+        label = " " * (max_bar_width - used + 2 + label_width - width(bar.label)) + bar.label
+        sink.line(padded(bar.name, name_width), "  ", *segments, label)
     for pieces in _legend(parts, looks, sink.width or 80):
         sink.line(*pieces)
 
 
-def _in_ascii() -> tuple[tuple[Style, str], ...]:
-    return tuple((style, sign) for (style, _), sign in zip(_LOOKS, _ASCII, strict=True))
+def _ascii_looks() -> tuple[tuple[Style, str], ...]:
+    return tuple((style, sign) for (style, _), sign in zip(_LOOKS, _ASCII_CHARACTERS, strict=True))
 
 
-def _by_size(bars: Sequence[Bar]) -> list[str]:
+def _parts_by_size(bars: Sequence[Bar]) -> list[str]:
     sizes: dict[str, float] = {}
     for bar in bars:
         for part, size in bar.parts.items():
@@ -57,41 +57,41 @@ def _by_size(bars: Sequence[Bar]) -> list[str]:
     return sorted(sizes, key=lambda part: (-sizes[part], part))
 
 
-def _drawn(
+def _segments(
     sizes: dict[str, float],
     parts: list[str],
     looks: dict[str, tuple[Style, str]],
-    room: int,
-    most: float,
+    max_width: int,
+    largest: float,
 ) -> list[tuple[Style, str]]:
-    """The parts of a bar; ends are rounded, so that the whole is as long as it should be."""
-    drawn: list[tuple[Style, str]] = []
-    upto, at = 0.0, 0
+    """The parts of a bar. The end of each is rounded, not its size, so that the bar has the right length."""
+    segments: list[tuple[Style, str]] = []
+    total, start = 0.0, 0
     for part in parts:
-        upto += sizes.get(part, 0)
-        end = round(upto / most * room) if most else 0
-        style, sign = looks.get(part, _REST)
-        if end > at:
-            drawn.append((style, sign * (end - at)))
-        at = end
-    if not drawn and upto > 0:
-        drawn.append(("dim", looks.get(parts[0], _REST)[1]))
-    return drawn
+        total += sizes.get(part, 0)
+        end = round(total / largest * max_width) if largest else 0
+        style, sign = looks.get(part, _OTHER_PARTS)
+        if end > start:
+            segments.append((style, sign * (end - start)))
+        start = end
+    if not segments and total > 0:
+        segments.append(("dim", looks.get(parts[0], _OTHER_PARTS)[1]))
+    return segments
 
 
-def _legend(parts: list[str], looks: dict[str, tuple[Style, str]], room: int) -> list[list[Piece]]:
+def _legend(parts: list[str], looks: dict[str, tuple[Style, str]], max_width: int) -> list[list[Piece]]:
     lines: list[list[Piece]] = []
-    used = room
+    used = max_width
     shown = [part for part in parts if part in looks]
     for part in shown:
         style, sign = looks[part]
-        name = cut(one_line(part), room - 4)
-        if used + width(name) + 5 > room:
+        name = cut(one_line(part), max_width - 4)
+        if used + width(name) + 5 > max_width:
             lines.append([])
             used = 0
         lines[-1] += [(style, sign), f" {name}   "]
         used += width(name) + 5
     others = len(parts) - len(shown)
     if others:
-        lines.append([_REST, f" {others} others"])
+        lines.append([_OTHER_PARTS, f" {others} others"])
     return lines

@@ -1,4 +1,4 @@
-"""Data on a terminal: what a format holds, with every character that could mislead as an escape."""
+"""Bytes of any format on a terminal, sanitized."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
-class ShownData:
-    """A stream of bytes that a person looks at; a character may come in two pieces."""
+class SanitizedBytes:
+    """A binary stream that prints to a terminal; a character may be split between two writes."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -21,10 +21,10 @@ class ShownData:
         self._decode = codecs.getincrementaldecoder("utf-8")("backslashreplace").decode
 
     def write(self, data: bytes) -> int:
-        """Show bytes; how many there were."""
+        """Print bytes; returns their number."""
         self._sink.write(safe_data(self._decode(data)))
         return len(data)
 
     def flush(self) -> None:
-        """Let what was written so far be read."""
+        """Flush the terminal."""
         self._stream.flush()

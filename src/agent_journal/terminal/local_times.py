@@ -1,4 +1,4 @@
-"""Moments as people read them: in the zone of this machine, and short."""
+"""Times as people read them: short, and in the time zone of this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _LENGTHS = {"year": 365 * 86_400, "month": 30 * 86_400, "day": 86_400, "hour": 3600, "minute": 60}
 
 
-def _here(at: str | None) -> datetime | None:
+def _to_local(at: str | None) -> datetime | None:
     parsed = timestamps.parse(at)
     if parsed is None:
         return None
@@ -23,20 +23,20 @@ def _here(at: str | None) -> datetime | None:
         OverflowError,
         OSError,
         ValueError,
-    ):  # the ends of the calendar, and what the system's clock knows
+    ):  # at the ends of the calendar, or of what the system supports
         return parsed
 
 
 def day(at: str | None) -> str:
-    """`2026-03-01`, or nothing."""
-    moment = _here(at)
-    return "" if moment is None else f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}"
+    """`2026-03-01`; empty if it is not a time."""
+    local = _to_local(at)
+    return "" if local is None else f"{local.year:04d}-{local.month:02d}-{local.day:02d}"
 
 
 def clock(at: str | None) -> str:
-    """`10:05`; what is no moment as it is."""
-    moment = _here(at)
-    return one_line(at or "") if moment is None else f"{moment.hour:02d}:{moment.minute:02d}"
+    """`10:05`; what is not a time stays unchanged."""
+    local = _to_local(at)
+    return one_line(at or "") if local is None else f"{local.hour:02d}:{local.minute:02d}"
 
 
 def short(at: str | None) -> str:
@@ -45,7 +45,7 @@ def short(at: str | None) -> str:
 
 
 def age(at: str | None, now: float) -> str:
-    """How long ago something was: `3 days ago`; nothing for what is no moment or still to come."""
+    """How long ago something was: `3 days ago`; empty if it is not a time, or in the future."""
     milliseconds = timestamps.epoch_ms(at)
     seconds = -1 if milliseconds is None else now - milliseconds / 1000
     for name, length in _LENGTHS.items():
@@ -56,9 +56,9 @@ def age(at: str | None, now: float) -> str:
 
 
 def span(first: str | None, last: str | None) -> str:
-    """From one moment to another, without what both have in common."""
-    begin = short(first)
-    if last is None or short(last) == begin:
-        return begin
+    """From one time to another; the date is not repeated."""
+    start = short(first)
+    if last is None or short(last) == start:
+        return start
     end = clock(last) if day(first) == day(last) else short(last)
-    return f"{begin} – {end}" if begin else end
+    return f"{start} – {end}" if start else end

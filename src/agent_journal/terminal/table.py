@@ -1,4 +1,4 @@
-"""Rows in columns: aligned and cut on a terminal; whole, with tabs between, for programs."""
+"""Tables: aligned and cut to fit on a terminal; complete and separated by tabs for programs."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ if TYPE_CHECKING:
 
     from agent_journal.terminal import Piece, Sink, Style
 
-_BETWEEN = "  "
-_NARROWEST = 8
-_AT_LEAST = 3
-_MUCH = 4  # one column of so many
+_SEPARATOR = "  "
+_MIN_COLUMNS = 8
+_MIN_CROWDED_COLUMNS = 3
+# A column may take this share of the width to remain unambiguous.
+_MAX_UNAMBIGUOUS_SHARE = 1 / 4
 
 
 class Column(NamedTuple):
-    """A column: its heading, whether its values are numbers, whether it gives way when there is no room.
+    """A column: its heading, its alignment, and what happens to values that are too wide.
 
-    What tells rows apart is cut only as far as it still does, unless that takes much of the room.
-    What is never cut, though there is no room for it, stands on lines of its own, above the rest of its row.
+    A column that `gives_way` is narrowed before others. One that `is_distinctive` keeps enough of each value
+    to distinguish rows, unless that takes too much of the width. A value that `is_whole` is never cut: if it
+    is too wide, it gets lines of its own above the rest of its row.
     """
 
     title: str
@@ -31,14 +33,14 @@ class Column(NamedTuple):
     gives_way: bool = False
     style: Style | None = None
     is_whole: bool = False
-    tells_apart: bool = False
+    is_distinctive: bool = False
 
 
 def show_table(sink: Sink, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
     """Print rows.
 
-    On a terminal they have headings and fit its width, as in `gh`; anywhere else each row is a line with tabs
-    between its values and nothing is cut, so that `cut`, `sort` and `awk` can go on with it.
+    On a terminal there are headings, and the rows fit its width, as in `gh`. Anywhere else, each row is a
+    line of complete values separated by tabs, for `cut`, `sort` and `awk`.
     """
     if sink.width is None:
         for row in rows:
@@ -47,64 +49,65 @@ def show_table(sink: Sink, columns: Sequence[Column], rows: Iterable[Sequence[st
     cells = [[one_line(value) for value in row] for row in rows]
     if not cells:
         return
-    widths = _fitting(columns, cells, sink.width)
+    widths = _fit_widths(columns, cells, sink.width)
     sink.line(("dim", _joined(columns, [column.title.upper() for column in columns], widths)))
     for row in cells:
-        for place, column in enumerate(columns):
-            if column.is_whole and width(row[place]) > widths[place]:
-                for line in broken(row[place], sink.width):
+        for index, column in enumerate(columns):
+            if column.is_whole and width(row[index]) > widths[index]:
+                for line in broken(row[index], sink.width):
                     sink.line((column.style, line) if column.style else line)
-                row[place] = ""
+                row[index] = ""
         sink.line(*_pieces(columns, row, widths))
 
 
-def _fitting(columns: Sequence[Column], cells: list[list[str]], room: int) -> list[int]:
-    """How wide each column is: as its widest value, less where it gives way to let all have room."""
+def _fit_widths(columns: Sequence[Column], cells: list[list[str]], total: int) -> list[int]:
+    """The width of each column: that of its widest value, or less if the table is too wide."""
     widths = [
-        max(width(column.title), *(width(row[place]) for row in cells))
-        for place, column in enumerate(columns)
+        max(width(column.title), *(width(row[index]) for row in cells))
+        for index, column in enumerate(columns)
     ]
-    room -= len(_BETWEEN) * (len(widths) - 1)
-    giving = {place: _NARROWEST for place, column in enumerate(columns) if column.gives_way}
-    for place, column in enumerate(columns):
-        if column.tells_apart and (least := _telling(row[place] for row in cells)) <= room // _MUCH:
-            giving[place] = max(least, _NARROWEST)
-    _narrow(widths, giving, room)
-    _narrow(widths, dict.fromkeys(range(len(columns)), _AT_LEAST), room)
+    total -= len(_SEPARATOR) * (len(widths) - 1)
+    min_widths = {index: _MIN_COLUMNS for index, column in enumerate(columns) if column.gives_way}
+    for index, column in enumerate(columns):
+        if column.is_distinctive:
+            unambiguous = _unambiguous_width(row[index] for row in cells)
+            if unambiguous <= int(total * _MAX_UNAMBIGUOUS_SHARE):
+                min_widths[index] = max(unambiguous, _MIN_COLUMNS)
+    _narrow(widths, min_widths, total)
+    _narrow(widths, dict.fromkeys(range(len(columns)), _MIN_CROWDED_COLUMNS), total)
     return widths
 
 
-def _telling(values: Iterable[str]) -> int:
-    """How wide different values must be to look different: where two part, and the sign that they are cut."""
+def _unambiguous_width(values: Iterable[str]) -> int:
+    """The width at which different values look different: common prefix, one character, ellipsis."""
     ordered = sorted(set(values))
-    return max((width(_alike(*pair)) + 2 for pair in pairwise(ordered)), default=0)
+    return max((width(_common_prefix(*pair)) + 2 for pair in pairwise(ordered)), default=0)
 
 
-def _alike(one: str, other: str) -> str:
-    """What two texts begin with."""
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-    return "".join(letter for letter, _ in same)
+def _common_prefix(first: str, second: str) -> str:
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
+    return "".join(character for character, _ in same)
 
 
-def _narrow(widths: list[int], narrowest: dict[int, int], room: int) -> None:
-    """Take from the widest of some columns, down to the next widest, until all have room or none can give."""
-    while (excess := sum(widths) - room) > 0:
-        which = [place for place, least in narrowest.items() if widths[place] > least]
-        if not which:
+def _narrow(widths: list[int], min_widths: dict[int, int], total: int) -> None:
+    """Narrow the widest of some columns to the next widest, until the table fits or none can give way."""
+    while (excess := sum(widths) - total) > 0:
+        candidates = [index for index, min_width in min_widths.items() if widths[index] > min_width]
+        if not candidates:
             return
-        widest = max(which, key=widths.__getitem__)
-        others = [widths[place] for place in which if widths[place] < widths[widest]]
-        widths[widest] -= min(excess, max(widths[widest] - max([narrowest[widest], *others]), 1))
+        widest = max(candidates, key=widths.__getitem__)
+        others = [widths[index] for index in candidates if widths[index] < widths[widest]]
+        widths[widest] -= min(excess, max(widths[widest] - max([min_widths[widest], *others]), 1))
 
 
 def _pieces(columns: Sequence[Column], row: list[str], widths: list[int]) -> list[Piece]:
-    last = max((place for place, value in enumerate(row) if value), default=0)
+    last = max((index for index, value in enumerate(row) if value), default=0)
     pieces: list[Piece] = []
-    for place, (column, value, room) in enumerate(zip(columns, row, widths, strict=True)):
-        if place > last:
+    for index, (column, value, column_width) in enumerate(zip(columns, row, widths, strict=True)):
+        if index > last:
             break
-        text = _cell(column, value, room, is_last=place == last)
-        pieces += [_BETWEEN] if place else []
+        text = _cell(column, value, column_width, is_last=index == last)
+        pieces += [_SEPARATOR] if index else []
         pieces.append((column.style, text) if column.style else text)
     return pieces
 
@@ -114,8 +117,8 @@ def _joined(columns: Sequence[Column], row: list[str], widths: list[int]) -> str
     return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
-def _cell(column: Column, value: str, room: int, *, is_last: bool) -> str:
-    text = cut(value, room)
+def _cell(column: Column, value: str, column_width: int, *, is_last: bool) -> str:
+    text = cut(value, column_width)
     if column.right:
-        return " " * (room - width(text)) + text
-    return text if is_last else padded(text, room)
+        return " " * (column_width - width(text)) + text
+    return text if is_last else padded(text, column_width)

@@ -1,4 +1,4 @@
-"""Standard output whose reader may go away before everything is written."""
+"""Standard output whose reader may close the pipe before everything is written."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class OutlastingFile(FileIO):
-    """A pipe that takes, and forgets, what is written after its reader has gone."""
+    """A pipe that discards what is written after its reader has closed it."""
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Write bytes; the number that was taken."""
+        """Write bytes; returns how many were written."""
         try:
             return super().write(data)
         except BrokenPipeError:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, self.fileno())
-            os.close(nowhere)
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, self.fileno())
+            os.close(null)
             return super().write(data)

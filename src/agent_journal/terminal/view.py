@@ -1,4 +1,4 @@
-"""What a person wants to see of a conversation."""
+"""What to show of a conversation."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
 
     Line: TypeAlias = tuple[Piece, ...]
 
-TEXT = "    "
-"""What was said stands this far in, and our own words before it: no text can pass for them."""
-OURS = "  "
+TEXT_INDENT = "    "
+"""Text of messages is indented further than our own remarks, so that no message can imitate one."""
+REMARK_INDENT = "  "
 
 
 def is_text(line: Line) -> bool:
-    """Whether a line is of what was said."""
+    """Whether a line is text of a message."""
     first = line[0]
-    return (first if isinstance(first, str) else first[1]).startswith(TEXT)
+    return (first if isinstance(first, str) else first[1]).startswith(TEXT_INDENT)
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """What is shown; all else is folded to a line or counted."""
+    """What is shown in full; everything else is folded to a line or counted."""
 
     branch: str = "head"
     """`head`, `all`, or the id of the message that the branch leads to."""
     thinking: bool = False
     tools: bool = False
     everything: bool = False
-    """Also what is hidden, what subagents said, and events."""
+    """Also hidden messages, those of subagents, and events."""
     message: str | None = None
-    """Only this message, unfolded, with some before and after it."""
+    """Show only this message, in full, with some messages before and after it."""
     context: int = 3
     last: int | None = None
-    """Only so many messages at the end."""
+    """Show only this many messages, the last ones."""

@@ -1,4 +1,4 @@
-"""How text is broken into the lines of a terminal. Texts are safe already."""
+"""Wraps text to the width of a terminal. The texts must be sanitized already."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _WIDE = (
 )
 _CLOSING = "\u3001\u3002\u3009\u300b\u300d\u300f\u3011\u30fb\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f"
 _WORDS = re.compile(f" +|[{_WIDE}][{_CLOSING}\u200d\ufe0f]*|[^ {_WIDE}]+")
-# What a line begins with (spaces, a bullet, a number, a quote) is repeated as spaces where it goes on.
+# A line that starts with spaces, a bullet, a number or a quote is continued with an indent of the same width.
 _MARGIN = re.compile(r" *(?:(?:[-*+•>]|\d{1,3}[.)]) +)*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _PREFORMATTED = re.compile(r"(?: {4}|\t)\s*(?![-*+•>\d\s])|\|")
 
 
 def wrapped(text: str, columns: int) -> Iterator[str]:
-    """The lines of a text, those of prose broken between words.
+    """The lines of a text, with prose wrapped between words.
 
-    Code and tables stay as they are, and words that are too long, so that what is copied is whole.
+    Code, tables and words that are too long are not broken, so that they can be copied.
     """
     fence = ""
     for line in text.split("\n"):
@@ -52,18 +52,18 @@ def _broken(line: str, columns: int) -> Iterator[str]:
 
 
 def _broken_ascii(line: str, columns: int, indent: str) -> Iterator[str]:
-    """The same as between words, much faster: a column is a character."""
-    start, before = 0, ""
-    while len(line) - start > (room := columns - len(before)):
-        end = line.rfind(" ", start, start + room + 1)
+    """The same as `_broken_between_words`, but much faster: each character takes one column."""
+    start, prefix = 0, ""
+    while len(line) - start > (available := columns - len(prefix)):
+        end = line.rfind(" ", start, start + available + 1)
         if not line[start : max(end, start)].strip(" "):
-            end = line.find(" ", _next_word(line, start))  # behind a word that is too long
+            end = line.find(" ", _next_word(line, start))  # after a word that is too long
         if end < 0:
             break
-        yield before + line[start:end].rstrip(" ")
-        start, before = _next_word(line, end), indent
+        yield prefix + line[start:end].rstrip(" ")
+        start, prefix = _next_word(line, end), indent
     if start < len(line):
-        yield before + line[start:].rstrip(" ")
+        yield prefix + line[start:].rstrip(" ")
 
 
 def _next_word(line: str, start: int) -> int:
@@ -73,12 +73,12 @@ def _next_word(line: str, start: int) -> int:
 
 
 def _broken_between_words(line: str, columns: int, indent: str) -> Iterator[str]:
-    begun, used = "", 0
+    current, used = "", 0
     for word in _WORDS.findall(line):
-        room = width(word)
-        if begun and used + room > columns and word[0] != " " and begun.strip():
-            yield begun.rstrip(" ")
-            begun, used = indent, len(indent)
-        begun += word
-        used += room
-    yield begun.rstrip(" ") or begun
+        word_width = width(word)
+        if current and used + word_width > columns and word[0] != " " and current.strip():
+            yield current.rstrip(" ")
+            current, used = indent, len(indent)
+        current += word
+        used += word_width
+    yield current.rstrip(" ") or current

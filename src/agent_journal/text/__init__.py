@@ -1,1 +1,1 @@
-"""Text for people: numbers as they read them, descriptions in a few words, nothing that misleads."""
+"""Text for people: formatted numbers, short descriptions, sanitized text."""

@@ -1,10 +1,10 @@
-"""How much, how many and how long, as people read it."""
+"""Numbers, sizes, times and costs as people read them."""
 
 from __future__ import annotations
 
-_KILO = 1000
+_UNIT_BASE = 1000
 _MINUTE_MS, _HOUR_MS = 60_000, 3_600_000
-_CENT = 0.01
+_CENT_USD = 0.01
 
 
 def count(number: int, thing: str, several: str = "") -> str:
@@ -12,40 +12,45 @@ def count(number: int, thing: str, several: str = "") -> str:
     return f"{number:,} {thing if number == 1 else several or thing + 's'}"
 
 
-def not_whole(partly: int, unread: int) -> str:
-    """How many files came through in part or not at all; empty if all came through."""
-    told = (
-        f"{partly:,} could not be read whole" if partly else "",
+def unread_files(partly: int, unread: int) -> str:
+    """How many files were read in part or not at all; empty if all were read completely."""
+    parts = (
+        f"{partly:,} could not be read completely" if partly else "",
         f"{unread:,} {'not' if partly else 'could not be read'} at all" if unread else "",
     )
-    return ", ".join(filter(None, told))
+    return ", ".join(filter(None, parts))
+
+
+def missing_files(number: int) -> str:
+    """How many files were deleted from disk after they were imported."""
+    return f"{number:,} gone from disk but still in the journal"
 
 
 def size(count: int) -> str:
     """A number of bytes for people."""
-    if count < _KILO:
+    if count < _UNIT_BASE:
         return f"{count} B"
-    amount, unit = count / _KILO, "KB"
+    amount, unit = count / _UNIT_BASE, "KB"
     for larger in ("MB", "GB", "TB"):
-        if amount < _KILO - 0.5:
+        if amount < _UNIT_BASE - 0.5:
             break
-        amount, unit = amount / _KILO, larger
-    return f"{amount:.1f} {unit}" if amount < 10 else f"{amount:.0f} {unit}"  # noqa: PLR2004 (two digits tell enough)
+        amount, unit = amount / _UNIT_BASE, larger
+    return f"{amount:.1f} {unit}" if amount < 10 else f"{amount:.0f} {unit}"  # noqa: PLR2004 (two digits are enough)
 
 
 def duration(milliseconds: float) -> str:
     """How long something took: `12 ms`, `3.4 s`, `5 min 12 s`, `2 h 5 min`."""
-    if milliseconds < _KILO:
+    if milliseconds < _UNIT_BASE:
         return f"{milliseconds:.0f} ms"
     if milliseconds < _MINUTE_MS:
-        return f"{milliseconds / _KILO:.1f} s"
+        return f"{milliseconds / _UNIT_BASE:.1f} s"
     if milliseconds < _HOUR_MS:
         minutes, rest = divmod(int(milliseconds), _MINUTE_MS)
-        return f"{minutes} min {rest // _KILO} s"
+        return f"{minutes} min {rest // _UNIT_BASE} s"
     hours, rest = divmod(int(milliseconds), _HOUR_MS)
     return f"{hours:,} h {rest // _MINUTE_MS} min"
 
 
 def dollars(amount: float) -> str:
     """A cost; what is below a cent has four digits."""
-    return f"${amount:,.2f}" if amount >= _CENT else f"${amount:.4f}"
+    return f"${amount:,.2f}" if amount >= _CENT_USD else f"${amount:.4f}"

@@ -1,59 +1,61 @@
-"""Text as people may read it: no character in it moves a cursor, hides something or changes the order.
+"""Sanitized text: characters that move the cursor, hide text or change its order become escapes.
 
-Whatever prints or writes for people shows such characters as escapes.
+Everything that is printed or written for people goes through this.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # asking for help imports neither typing nor re: they take longer than the rest
+TYPE_CHECKING = False  # `aj --help` imports neither typing nor re, which take longer than everything else
 if TYPE_CHECKING:
     import re
 
-# C0 without tab and newline, DEL, C1; what is invisible; what reorders; what separates lines and paragraphs;
-# halves of characters, as names of files that are no UTF-8 have them; tags, which spell text that none sees.
+# C0 except tab and newline, DEL, C1; invisible characters; those that change the direction of text; line and
+# paragraph separators; lone surrogates, which stand for bytes of file names that are not UTF-8; tags, which
+# spell invisible text.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 _INVISIBLE = (
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
     "\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff\ud800-\udfff"
 )
-# Persian and the scripts of India are not written without joiners, and families of emoji are joined by one.
+# Persian and the scripts of India need joiners, and so do emoji that are sequences of several.
 _JOINERS = "\u200c\u200d"
 _JOINED_SCRIPTS = (
     "\u0620-\u065f\u066e-\u06d3\u06fa-\u06ff\u0750-\u077f\u08a0-\u08c9\u0900-\u0dff\u1000-\u109f"
 )
 _PICTURES = "\xa9\xae\u203c\u2049\u2100-\u214f\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
-# One selector says how the character before it is drawn: an emoji in colour, an ideograph in its old form.
+# A selector states how the character before it is drawn: an emoji in color, an ideograph in its old form.
 _SELECTORS = "\ufe00-\ufe0f"
-_OF_IDEOGRAPHS = "\U000e0100-\U000e01ef"
+_IDEOGRAPH_SELECTORS = "\U000e0100-\U000e01ef"
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _PLAIN = bytes([*b"\t\n", *range(0x20, 0x7F)])
-# Patterns as text: each is compiled when it is first needed, as that takes longer than most of a start.
+# Patterns are strings that are compiled when they are first needed: compiling takes longer than most of a
+# start.
 _UNSAFE = f"[{_CONTROLS}{_INVISIBLE}]+"
-_DOUBTFUL = f"[{_JOINERS}{_SELECTORS}{_OF_IDEOGRAPHS}]"
-_MISLEADING = f"[{_CONTROLS}{_INVISIBLE}{_JOINERS}{_SELECTORS}{_OF_IDEOGRAPHS}]"
-_ALONE = f"(?![{_SELECTORS}{_OF_IDEOGRAPHS}])"
-# Characters that are seen by what they do to those around them.
+_DOUBTFUL = f"[{_JOINERS}{_SELECTORS}{_IDEOGRAPH_SELECTORS}]"
+_MISLEADING = f"[{_CONTROLS}{_INVISIBLE}{_JOINERS}{_SELECTORS}{_IDEOGRAPH_SELECTORS}]"
+_ALONE = f"(?![{_SELECTORS}{_IDEOGRAPH_SELECTORS}])"
+# Characters whose effect on their neighbors is visible.
 _HARMLESS = (
     f"(?<=[{_JOINED_SCRIPTS}])[{_JOINERS}](?=[{_JOINED_SCRIPTS}])"
     f"|(?:(?<=[{_PICTURES}])|(?<=[{_PICTURES}][{_SELECTORS}]))\u200d(?=[{_PICTURES}])"
     f"|(?<=[{_PICTURES}])[{_SELECTORS}]{_ALONE}"
     "|(?<=[0-9#*])\ufe0f(?=\u20e3)"
-    f"|(?<=[{_IDEOGRAPHS}])[{_SELECTORS}{_OF_IDEOGRAPHS}]{_ALONE}"
+    f"|(?<=[{_IDEOGRAPHS}])[{_SELECTORS}{_IDEOGRAPH_SELECTORS}]{_ALONE}"
 )
 
 
 def safe(text: str) -> str:
-    """The text with every character that could mislead shown as an escape; lines and tabs stay."""
+    """The text with every character that could mislead as an escape; newlines and tabs stay."""
     return _escaped(text, _ESCAPES)
 
 
 def safe_data(text: str) -> str:
-    """The same with escapes as JSON has them: what was JSON stays the same JSON."""
+    """The same with JSON escapes, so that JSON keeps its value."""
     return _escaped(text, _JSON_ESCAPES)
 
 
 def _escaped(text: str, escapes: dict[str, str]) -> str:
-    # Looking at each character takes longer than all else: most are the same few.
+    # Nearly all texts consist of harmless ASCII, which `translate` detects much faster than a pattern.
     rest = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
     if not rest:
         return text
@@ -62,19 +64,19 @@ def _escaped(text: str, escapes: dict[str, str]) -> str:
     if not re.search(_MISLEADING, rest.decode("utf-8", "surrogatepass")):
         return text
 
-    def shown(match: re.Match[str]) -> str:
+    def escape(match: re.Match[str]) -> str:
         return "".join(map(escapes.__getitem__, match[0]))
 
-    def shown_if_doubtful(match: re.Match[str]) -> str:
-        harmless = re.compile(_HARMLESS).match(match.string, match.start())
-        return match[0] if harmless else escapes[match[0]]
+    def escape_if_misleading(match: re.Match[str]) -> str:
+        is_harmless = re.compile(_HARMLESS).match(match.string, match.start())
+        return match[0] if is_harmless else escapes[match[0]]
 
-    text = re.sub(_UNSAFE, shown, text)
-    return text if text.isascii() else re.sub(_DOUBTFUL, shown_if_doubtful, text)
+    text = re.sub(_UNSAFE, escape, text)
+    return text if text.isascii() else re.sub(_DOUBTFUL, escape_if_misleading, text)
 
 
 def one_line(text: str) -> str:
-    """The text on one line, safe."""
+    """The text on one line, sanitized."""
     return safe(text).replace("\n", "\\n").replace("\t", " ")
 
 
@@ -84,7 +86,7 @@ def quoted(text: str) -> str:
 
 
 class _Escapes(dict[str, str]):
-    """Each character as an escape, made when it is first met."""
+    """Maps a character to its escape, which is created when it is first used."""
 
     def __missing__(self, character: str) -> str:
         code = ord(character)
@@ -94,7 +96,7 @@ class _Escapes(dict[str, str]):
 
 
 class _JsonEscapes(dict[str, str]):
-    """The same as JSON has it: a character beyond the first 65,536 is two."""
+    """The same with JSON escapes, in which a character beyond U+FFFF is a pair of surrogates."""
 
     def __missing__(self, character: str) -> str:
         units = character.encode("utf-16-be", "surrogatepass")

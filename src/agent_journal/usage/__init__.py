@@ -1,4 +1,4 @@
-"""What was used and what it cost: each token once, what is estimated apart from what is stated."""
+"""Token usage and its cost: each token is counted once, estimates separately from stated counts."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from agent_journal.archive.store import Holder
+from agent_journal.archive.store import UsageConversation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent_journal.archive.store import Spent
+    from agent_journal.archive.store import UsageSum
 
 By: TypeAlias = Literal["day", "week", "month", "conversation", "model", "project", "source"]
-WAYS: tuple[By, ...] = ("day", "week", "month", "conversation", "model", "project", "source")
+GROUPINGS: tuple[By, ...] = ("day", "week", "month", "conversation", "model", "project", "source")
 PERIODS: tuple[By, ...] = ("day", "week", "month")
 
 
-class Sums(msgspec.Struct, kw_only=True):
-    """Tokens, and what they cost."""
+class TokenTotals(msgspec.Struct, kw_only=True):
+    """Sums of tokens and their cost."""
 
     messages: int = 0
-    """Answers of models that were counted."""
+    """The number of counted answers of models."""
     input: int = 0
-    """Without what a cache gave or was given."""
+    """Without tokens read from or written to a cache."""
     output: int = 0
-    """With reasoning."""
+    """Including reasoning."""
     cache_read: int = 0
     cache_write: int = 0
-    """All of it; what was to stay for 5 minutes or for an hour is a part of it, where that is stated."""
+    """All cache writes; those for 5 minutes and for an hour are parts of it, where stated."""
     cache_write_5m: int = 0
     cache_write_1h: int = 0
     reasoning: int = 0
     total: int = 0
     cost_usd: float = 0.0
-    """What the sources state, and for all else what the API would have cost."""
+    """The stated cost where there is one, else what the API would have cost."""
     cost_stated_usd: float = 0.0
     unpriced: int = 0
-    """Tokens that have no price, and so are not in the cost."""
+    """Tokens without a known price, which are not in the cost."""
 
     @classmethod
-    def of(cls, many: Sequence[Sums]) -> Sums:
-        """All of them together."""
-        if len(many) <= 1:
-            return many[0] if many else cls()
-        return cls(**{name: sum(map(attrgetter(name), many)) for name in cls.__struct_fields__})
+    def combine(cls, totals: Sequence[TokenTotals]) -> TokenTotals:
+        """Add up several totals."""
+        if len(totals) <= 1:
+            return totals[0] if totals else cls()
+        return cls(**{name: sum(map(attrgetter(name), totals)) for name in cls.__struct_fields__})
 
-    def take(self, spent: Spent, cost_usd: float, unpriced: int) -> None:
-        """Add what was used, with what it cost and how much of it has no price."""
+    def add(self, spent: UsageSum, cost_usd: float, unpriced: int) -> None:
+        """Add usage with its cost and the number of its tokens without a price."""
         self.messages += spent.answers
         self.input += spent.input
         self.output += spent.output
@@ -66,45 +66,45 @@ class Sums(msgspec.Struct, kw_only=True):
 
 
 class Row(msgspec.Struct, kw_only=True):
-    """One line of a report."""
+    """A row of a report."""
 
     name: str | None
-    """The day, the model, …; None where the source does not tell."""
+    """The day, the model, …; None where the source does not state it."""
     is_estimated: bool = False
-    sums: Sums = msgspec.field(default_factory=Sums)
-    models: dict[str | None, Sums] = {}
-    holder: Holder | None = None
-    """The conversation, if it is the line of one."""
+    sums: TokenTotals = msgspec.field(default_factory=TokenTotals)
+    models: dict[str | None, TokenTotals] = {}
+    holder: UsageConversation | None = None
+    """The conversation, in a report by conversation."""
 
 
 class Notices(msgspec.Struct, kw_only=True):
-    """What a report does not pass over in silence."""
+    """What readers of a report should know."""
 
     unpriced: dict[str, int] = {}
-    """Tokens by model, where no price is known; the name is empty where no model is."""
+    """Tokens by model, where no price is known; the name is empty if the model is unknown."""
     impossible: dict[str, int] = {}
-    """By source: answers whose counts cannot be true and are left out."""
+    """By source: answers with impossible counts, which are left out."""
     refused: dict[str, int] = {}
-    """By source: answers of which some count is no count, and only the others are summed."""
+    """By source: answers with an invalid count; only their other counts are summed."""
     without_counts: dict[str, int] = {}
-    """By source: answers that tell no counts."""
+    """By source: answers without counts."""
     uncounted: dict[str, int] = {}
-    """By source: conversations that are left out because it tells no counts of any of their answers."""
+    """By source: conversations that are left out because none of their answers has counts."""
     estimated: dict[str, int] = {}
-    """By source: answers that are left out because it only estimates their counts."""
+    """By source: answers that are left out because their counts are only estimates."""
     undated: int = 0
     """Answers without a time."""
     misdated: int = 0
     """Answers dated before 2020 or after tomorrow."""
     undercounts: dict[str, str] = {}
-    """By source: what it is known to count too low."""
+    """By source: what it is known to undercount."""
 
 
 class Report(msgspec.Struct, kw_only=True):
-    """What was used, line by line and in sum; estimates have lines and a sum of their own."""
+    """Usage by row and in total; estimates have their own rows and total."""
 
     by: By
     rows: list[Row]
-    total: Sums
-    estimated: Sums
+    total: TokenTotals
+    estimated: TokenTotals
     notices: Notices

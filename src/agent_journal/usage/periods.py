@@ -1,4 +1,4 @@
-"""Days, weeks and months as people have them: by the clock of a time zone."""
+"""Days, weeks and months in a time zone."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import tzinfo
 
-_SECONDS = 900
-_QUARTERS = 96
-_DAY = 86_400
+_SLOT_SECONDS = 900
+_SLOTS_PER_DAY = 96
+_DAY_SECONDS = 86_400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def zone_of(name: str | None) -> tzinfo | None:
-    """The time zone of that name; None is the one of this machine."""
+def parse_zone(name: str | None) -> tzinfo | None:
+    """Return the time zone of a name; None stands for the zone of this machine."""
     if name is None:
         return None
     if name.upper() in {"UTC", "Z"}:
@@ -29,20 +29,20 @@ def zone_of(name: str | None) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError) as error:
-        raise NoSuchName("time zone", name, ["UTC", "Europe/Berlin", "America/New_York"]) from error
+        raise NoSuchName("time zone", name, ["UTC", "Europe/Berlin", "America/New_York", "…"]) from error
 
 
-def this_slot() -> int:
-    """This quarter of an hour since 1970."""
-    return int(datetime.now(UTC).timestamp()) // _SECONDS
+def current_slot() -> int:
+    """Return the current slot: quarters of an hour since 1970."""
+    return int(datetime.now(UTC).timestamp()) // _SLOT_SECONDS
 
 
 class Periods(dict[int | None, int]):
-    """The numbers of quarters of an hour since 1970: those of one period and price have one.
+    """Maps slots (quarters of an hour since 1970) to numbers: one number for each period and price.
 
-    A period is a `day`, `week` or `month`. Where the time is not known, the quarter is None.
-    `changes` are the quarters at which something else than the period begins anew, such as a price;
-    `by_hour` is said if prices change with the hour.
+    A period is a `day`, `week` or `month`. If the time is unknown, the slot is None. `changes` are slots at
+    which a new number begins within a period, for example because a price changes; `by_hour` states that
+    prices depend on the hour.
     """
 
     def __init__(
@@ -52,48 +52,48 @@ class Periods(dict[int | None, int]):
         self._zone = zone
         self._changes = sorted(changes)
         self._by_hour = by_hour
-        self._places: dict[tuple[str | None, int | None, int], int] = {}
-        self._ahead: dict[int, int | None] = {}
+        self._numbers: dict[tuple[str | None, int | None, int], int] = {}
+        self._offsets: dict[int, int | None] = {}
         self._names: dict[int, str] = {}
-        self.named: list[tuple[str | None, int | None]] = []
-        """By number: the name of the period, and a quarter of an hour in it."""
+        self.slots: list[tuple[str | None, int | None]] = []
+        """By number: the name of the period, and a slot in it."""
 
     def __missing__(self, slot: int | None) -> int:
-        """The number of a quarter of an hour that was not asked for before."""
+        """Assign the number of a new slot."""
         name = self._name(slot)
         era = None if slot is None else bisect_right(self._changes, slot)
-        place = (name, era, slot % _QUARTERS if self._by_hour and slot is not None else 0)
-        if place not in self._places:
-            self._places[place] = len(self.named)
-            self.named.append((name, slot))
-        number = self[slot] = self._places[place]
+        key = (name, era, slot % _SLOTS_PER_DAY if self._by_hour and slot is not None else 0)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.slots)
+            self.slots.append((name, slot))
+        number = self[slot] = self._numbers[key]
         return number
 
     def _name(self, slot: int | None) -> str | None:
         if slot is None or self._period is None:
             return None
-        day = slot // _QUARTERS
-        if day not in self._ahead:
-            self._ahead[day] = self._ahead_on(day)
-        ahead = self._ahead[day]
-        if ahead is None:
-            at = local(slot, self._zone)
-            return None if at is None else self._named(at)
-        here = (slot * _SECONDS + ahead) // _DAY
-        if here not in self._names:
-            self._names[here] = self._named(_EPOCH + timedelta(days=here))
-        return self._names[here]
+        day = slot // _SLOTS_PER_DAY
+        if day not in self._offsets:
+            self._offsets[day] = self._offset_on(day)
+        offset = self._offsets[day]
+        if offset is None:
+            at = local_time(slot, self._zone)
+            return None if at is None else self._period_of(at)
+        local_day = (slot * _SLOT_SECONDS + offset) // _DAY_SECONDS
+        if local_day not in self._names:
+            self._names[local_day] = self._period_of(_EPOCH + timedelta(days=local_day))
+        return self._names[local_day]
 
-    def _ahead_on(self, day: int) -> int | None:
-        """How many seconds a zone is ahead of UTC all of a day of UTC; None if that changes on it.
+    def _offset_on(self, day: int) -> int | None:
+        """Return the offset from UTC in seconds during a day of UTC; None if it changes on that day.
 
         No zone ever changed its clocks twice within a day.
         """
-        first = day * _QUARTERS
-        ahead, at_its_end = (_ahead(slot, self._zone) for slot in (first, first + _QUARTERS - 1))
+        first = day * _SLOTS_PER_DAY
+        ahead, at_its_end = (_utc_offset(slot, self._zone) for slot in (first, first + _SLOTS_PER_DAY - 1))
         return ahead if ahead == at_its_end else None
 
-    def _named(self, at: datetime) -> str:
+    def _period_of(self, at: datetime) -> str:
         if self._period == "week":
             year, week, _ = at.isocalendar()
             return f"{year:04d}-W{week:02d}"
@@ -101,22 +101,22 @@ class Periods(dict[int | None, int]):
         return day if self._period == "day" else day[:7]
 
 
-def _ahead(slot: int, zone: tzinfo | None) -> int | None:
-    """How many seconds the clock of a zone is ahead of UTC."""
-    at = local(slot, zone)
+def _utc_offset(slot: int, zone: tzinfo | None) -> int | None:
+    """Return the offset of a zone from UTC in seconds."""
+    at = local_time(slot, zone)
     if at is None:
         return None
-    ahead = at.replace(tzinfo=UTC) - _EPOCH - timedelta(seconds=slot * _SECONDS)
-    return ahead.days * _DAY + ahead.seconds
+    ahead = at.replace(tzinfo=UTC) - _EPOCH - timedelta(seconds=slot * _SLOT_SECONDS)
+    return ahead.days * _DAY_SECONDS + ahead.seconds
 
 
-def local(slot: int, zone: tzinfo | None) -> datetime | None:
-    """A quarter of an hour by the clock of a zone; None at the ends of the calendar."""
+def local_time(slot: int, zone: tzinfo | None) -> datetime | None:
+    """Return the local time of a slot; None at the ends of the calendar."""
     try:
-        return datetime.fromtimestamp(slot * _SECONDS, zone)
+        return datetime.fromtimestamp(slot * _SLOT_SECONDS, zone)
     except (OverflowError, OSError, ValueError):
         pass
     try:
-        return _EPOCH + timedelta(seconds=slot * _SECONDS)
+        return _EPOCH + timedelta(seconds=slot * _SLOT_SECONDS)
     except OverflowError:
         return None

@@ -1,4 +1,4 @@
-"""Which price holds: a person's own goes before a catalog's."""
+"""Choose prices: the user's own take precedence over the catalog's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal.model import timestamps
 from agent_journal.model.token_sanity import is_possible
-from agent_journal.pricing import QUARTERS, Offer, rates_at, settled
+from agent_journal.pricing import SLOTS_PER_DAY, Offer, find_rates, rates_at
 from agent_journal.pricing.catalog import Catalog
 
 if TYPE_CHECKING:
@@ -16,50 +16,50 @@ if TYPE_CHECKING:
     from agent_journal.model import Message
     from agent_journal.pricing import Rates
 
-_SLOT_MS = 86_400_000 // QUARTERS
-KEPT = "prices-kept.json"
+_SLOT_MS = 86_400_000 // SLOTS_PER_DAY
+PRICE_CACHE_FILE = "prices-kept.json"
 
 
 class Prices:
-    """What tokens cost at a time."""
+    """Prices of tokens by model and time."""
 
     def __init__(self, config: Config) -> None:
-        self._own = {model: price.rates() for model, price in config.prices.items()}
-        self._catalog = Catalog(config.home / KEPT)
-        self._found: dict[str, list[Offer]] = {}
-        self._known: dict[tuple[str, int | None, int], Rates | None] = {}
+        self._own_rates = {model: price.rates() for model, price in config.prices.items()}
+        self._catalog = Catalog(config.home / PRICE_CACHE_FILE)
+        self._offers_by_model: dict[str, list[Offer]] = {}
+        self._rates_cache: dict[tuple[str, int | None, int], Rates | None] = {}
 
-    def change_by_hour(self, models: Iterable[str]) -> bool:
-        """Whether the price of some model depends on the hour."""
+    def vary_by_hour(self, models: Iterable[str]) -> bool:
+        """Whether the price of any model depends on the hour."""
         return any(offer.hours for model in models for offer in self._offers(model))
 
-    def changes(self, models: Iterable[str]) -> set[int]:
-        """The quarters of an hour since 1970 from which on the price of some model is another."""
+    def change_slots(self, models: Iterable[str]) -> set[int]:
+        """Return the slots (quarters of an hour since 1970) at which the price of a model changes."""
         offers = (offer for model in models for offer in self._offers(model))
-        return {offer.since * QUARTERS for offer in offers if offer.since is not None}
+        return {offer.since * SLOTS_PER_DAY for offer in offers if offer.since is not None}
 
-    def sizes(self, models: Iterable[str]) -> dict[str, list[int]]:
-        """By model: the sizes of prompts above which it has another price."""
-        found = {
-            model: {above for offer in self._offers(model) for above, _ in offer.rates} - {0}
+    def price_tiers(self, models: Iterable[str]) -> dict[str, list[int]]:
+        """By model: the prompt sizes above which the price differs."""
+        thresholds = {
+            model: {threshold for offer in self._offers(model) for threshold, _ in offer.rates} - {0}
             for model in models
         }
-        return {model: sorted(sizes) for model, sizes in found.items() if sizes}
+        return {model: sorted(tiers) for model, tiers in thresholds.items() if tiers}
 
     def rates(self, model: str | None, slot: int | None, size: int) -> Rates | None:
-        """The prices of a model at a time, for prompts above a size; None where none are known."""
+        """Return the rates of a model at a time, for prompts above a size; None if unknown."""
         if model is None:
             return None
         place = (model, slot, size)
-        if place not in self._known:
+        if place not in self._rates_cache:
             offers = self._offers(model)
-            self._known[place] = rates_at(offers, slot, size) if offers else None
-        return self._known[place]
+            self._rates_cache[place] = rates_at(offers, slot, size) if offers else None
+        return self._rates_cache[place]
 
-    def of_answer(self, answer: Message, *, sums_requests: bool = False) -> float | None:
-        """What the API would have asked for an answer; None if that is not known.
+    def answer_cost(self, answer: Message, *, sums_requests: bool = False) -> float | None:
+        """Return what the API would have charged for an answer; None if unknown.
 
-        Where its tokens are of several requests, nobody knows how large the prompt of each was.
+        If the counts are sums over several requests, the size of each prompt is unknown.
         """
         usage = answer.usage
         if usage is None or usage.estimated or not is_possible(usage):
@@ -69,20 +69,20 @@ class Prices:
             return None
         at = timestamps.epoch_ms(answer.at)
         slot = None if at is None else at // _SLOT_MS
-        sizes = {} if sums_requests or answer.model is None else self.sizes([answer.model])
-        above = [size for each in sizes.values() for size in each if size < prompt]
-        rates = self.rates(answer.model, slot, max(above, default=0))
+        sizes = {} if sums_requests or answer.model is None else self.price_tiers([answer.model])
+        tiers = [size for each in sizes.values() for size in each if size < prompt]
+        rates = self.rates(answer.model, slot, max(tiers, default=0))
         return None if rates is None else rates.cost(usage)
 
-    def keep(self) -> None:
-        """Write down what was looked up."""
-        self._catalog.keep()
+    def save_cache(self) -> None:
+        """Save prices that were looked up."""
+        self._catalog.save_cache()
 
     def _offers(self, model: str) -> list[Offer]:
-        """A person's own prices hold always, whatever the size."""
-        offers = self._found.get(model)
+        """Return the offers of a model. The user's own prices apply at any time and size."""
+        offers = self._offers_by_model.get(model)
         if offers is None:
-            own = settled(self._own, model)
+            own = find_rates(self._own_rates, model)
             offers = [Offer([(0, own)])] if own else self._catalog.offers(model) or []
-            self._found[model] = offers
+            self._offers_by_model[model] = offers
         return offers

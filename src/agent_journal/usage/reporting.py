@@ -1,4 +1,4 @@
-"""Sums become the lines of a report."""
+"""Build a report from usage."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Literal
 from agent_journal import readers
 from agent_journal.archive.store import Filter
 from agent_journal.errors import NoSuchName
-from agent_journal.usage import PERIODS, WAYS, Notices, Report, Row, Sums
+from agent_journal.usage import GROUPINGS, PERIODS, Notices, Report, Row, TokenTotals
 from agent_journal.usage.periods import Periods
 from agent_journal.usage.prices import Prices
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from agent_journal.archive.store import Holder, Spent, Store
+    from agent_journal.archive.store import Store, UsageConversation, UsageSum
     from agent_journal.config import Config
     from agent_journal.usage import By
 
 # No source is older than 2020; a clock may be a day ahead.
 _FIRST_SLOT = 1_577_836_800 // 900
-_DAY = 96
+_SLOTS_PER_DAY = 96
 
 
-def report(
+def build_report(
     store: Store,
     config: Config,
     by: By,
@@ -34,31 +34,31 @@ def report(
     now: int,
     estimate: bool = False,
 ) -> Report:
-    """What was used by day, model, …, in a time zone (None is the machine's).
+    """Report usage by day, model, …, in a time zone (None is the machine's).
 
-    `now` is this quarter of an hour since 1970: what is dated after it is noted. With `estimate` there are
-    also lines for what sources estimate, and for answers of which nothing is stated.
+    `now` is the current slot (quarters of an hour since 1970); answers dated a day after it are noted. With
+    `estimate` there are also rows for counts that sources estimate, and for answers without counts.
     """
-    if by not in WAYS:
-        raise NoSuchName("way to sum up usage", by, WAYS)
+    if by not in GROUPINGS:
+        raise NoSuchName("usage group", by, GROUPINGS)
     wanted = wanted or Filter()
     prices = Prices(config)
-    making = Reporting(store, by, prices, zone, now, estimate=estimate)
-    number = making.periods.__getitem__
-    for spent in store.usage(wanted, number, sizes=making.sizes, per=making.per):
-        making.add(spent)
+    builder = ReportBuilder(store, by, prices, zone, now, estimate=estimate)
+    number = builder.periods.__getitem__
+    for spent in store.usage(wanted, number, sizes=builder.sizes, per=builder.per):
+        builder.add(spent)
     if estimate:
-        from agent_journal.usage.estimating import estimated  # noqa: PLC0415 (a tokenizer)
+        from agent_journal.usage.estimating import estimate_usage  # noqa: PLC0415 (a tokenizer)
 
-        for spent in estimated(store, wanted, number):
-            making.add(spent)
+        for spent in estimate_usage(store, wanted, number):
+            builder.add(spent)
     else:
-        making.notices.uncounted = store.uncounted(wanted)
-    prices.keep()
-    return making.report()
+        builder.notices.uncounted = store.uncounted(wanted)
+    prices.save_cache()
+    return builder.report()
 
 
-class Reporting:
+class ReportBuilder:
     """Takes sums, then tells the report they make."""
 
     def __init__(
@@ -67,38 +67,38 @@ class Reporting:
         models = store.used_models()
         self._by = by
         self._prices = prices
-        self._last_slot = now + _DAY
+        self._last_slot = now + _SLOTS_PER_DAY
         self._estimate = estimate
         self.periods = Periods(
             by if by in PERIODS else None,
             zone,
-            changes=prices.changes(models) | {_FIRST_SLOT, self._last_slot + 1},
-            by_hour=prices.change_by_hour(models),
+            changes=prices.change_slots(models) | {_FIRST_SLOT, self._last_slot + 1},
+            by_hour=prices.vary_by_hour(models),
         )
-        self.sizes = prices.sizes(models)
+        self.sizes = prices.price_tiers(models)
         self.per: Literal["conversation", "project"] | None = (
-            by if by == "conversation" or by == "project" else None  # noqa: PLR1714 (so that types are told)
+            by if by == "conversation" or by == "project" else None  # noqa: PLR1714 (so that types are narrowed)
         )
         self.notices = Notices()
-        self._holders = store.holders() if by == "conversation" else {}
+        self._holders = store.usage_conversations() if by == "conversation" else {}
         self._rows: dict[tuple[str | int | None, bool], Row] = {}
         self._infos: dict[str, readers.ReaderInfo | None] = {}
         self._unpriced: Counter[str] = Counter()
 
-    def add(self, spent: Spent) -> None:
-        """Take what was used with one model at one time."""
+    def add(self, spent: UsageSum) -> None:
+        """Add the usage of one model at one time."""
         notices = self.notices
         if spent.state == "odd":
-            _tally(notices.impossible, spent)
+            _count(notices.impossible, spent)
             return
         if spent.state == "empty":
-            _tally(notices.without_counts, spent)
+            _count(notices.without_counts, spent)
             return
         if spent.estimated and not self._estimate:
-            _tally(notices.estimated, spent)
+            _count(notices.estimated, spent)
             return
         if spent.state == "partly":
-            _tally(notices.refused, spent)
+            _count(notices.refused, spent)
         self._note_time(spent)
         cost, unpriced = self._cost(spent)
         if unpriced:
@@ -106,14 +106,14 @@ class Reporting:
         row = self._row(spent)
         sums = row.models.get(spent.model)
         if sums is None:
-            sums = row.models[spent.model] = Sums()
-        sums.take(spent, cost, unpriced)
+            sums = row.models[spent.model] = TokenTotals()
+        sums.add(spent, cost, unpriced)
 
     def report(self) -> Report:
-        """The report of all that was taken."""
+        """Return the report of all usage added."""
         rows = list(self._rows.values())
         for row in rows:
-            row.sums = Sums.of(list(row.models.values()))
+            row.sums = TokenTotals.combine(list(row.models.values()))
         if self._by in PERIODS:
             rows.sort(key=lambda row: (row.name is None, row.name or "", row.is_estimated))
         else:
@@ -127,65 +127,65 @@ class Reporting:
         return Report(
             by=self._by,
             rows=rows,
-            total=Sums.of([row.sums for row in rows if not row.is_estimated]),
-            estimated=Sums.of([row.sums for row in rows if row.is_estimated]),
+            total=TokenTotals.combine([row.sums for row in rows if not row.is_estimated]),
+            estimated=TokenTotals.combine([row.sums for row in rows if row.is_estimated]),
             notices=self.notices,
         )
 
-    def _note_time(self, spent: Spent) -> None:
-        slot = self.periods.named[spent.bucket][1]
+    def _note_time(self, spent: UsageSum) -> None:
+        slot = self.periods.slots[spent.bucket][1]
         if slot is None:
             self.notices.undated += spent.answers
         elif not _FIRST_SLOT <= slot <= self._last_slot:
             self.notices.misdated += spent.answers
 
-    def _cost(self, spent: Spent) -> tuple[float, int]:
-        """What tokens cost, and how many of them have no price."""
+    def _cost(self, spent: UsageSum) -> tuple[float, int]:
+        """Return the cost, and the number of tokens without a price."""
         info = self._info(spent.source)
         if spent.is_stated:
             return spent.cost_usd or 0.0, 0
-        size = 0 if info is not None and info.sums_requests else spent.above
-        rates = self._prices.rates(spent.model, self.periods.named[spent.bucket][1], size)
+        size = 0 if info is not None and info.sums_requests else spent.price_tier_threshold
+        rates = self._prices.rates(spent.model, self.periods.slots[spent.bucket][1], size)
         if rates is None:
             return 0.0, spent.total
-        return rates.cost(spent), spent.other  # of these nobody knows which were input
+        return rates.cost(spent), spent.other  # unknown whether these were input or output
 
     def _info(self, source: str) -> readers.ReaderInfo | None:
         if source not in self._infos:
             self._infos[source] = readers.info(source)
         return self._infos[source]
 
-    def _row(self, spent: Spent) -> Row:
-        holder = self._shown(spent.conversation) if self._holders else None
-        place = (self._name(spent) if holder is None else holder.key, bool(spent.estimated))
-        row = self._rows.get(place)
+    def _row(self, spent: UsageSum) -> Row:
+        holder = self._row_holder(spent.conversation) if self._holders else None
+        key = (self._name(spent) if holder is None else holder.key, bool(spent.estimated))
+        row = self._rows.get(key)
         if row is None:
             name = self._name(spent) if holder is None else holder.id
             row = Row(name=name, is_estimated=bool(spent.estimated), models={}, holder=holder)
-            self._rows[place] = row
+            self._rows[key] = row
         return row
 
-    def _name(self, spent: Spent) -> str | None:
-        """What the line is called that it belongs to."""
+    def _name(self, spent: UsageSum) -> str | None:
+        """Return the name of the row."""
         if self._by == "model":
             return spent.model
         if self._by == "source":
             return spent.source
         if self._by == "project":
             return spent.project
-        return self.periods.named[spent.bucket][0]
+        return self.periods.slots[spent.bucket][0]
 
-    def _shown(self, key: int) -> Holder | None:
-        """The conversation whose line it is: what subagents and twins used is shown with another one."""
+    def _row_holder(self, key: int) -> UsageConversation | None:
+        """Return the conversation of the row: usage of subagents and duplicates counts for their parent."""
         holder = self._holders.get(key)
-        seen = set()
+        visited = set()
         while holder is not None and holder.parent is not None:
-            seen.add(holder.key)
-            if holder.parent in seen:
+            visited.add(holder.key)
+            if holder.parent in visited:
                 break
             holder = self._holders[holder.parent]
         return holder
 
 
-def _tally(counts: dict[str, int], spent: Spent) -> None:
+def _count(counts: dict[str, int], spent: UsageSum) -> None:
     counts[spent.source] = counts.get(spent.source, 0) + spent.answers

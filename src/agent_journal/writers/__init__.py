@@ -1,4 +1,4 @@
-"""Writers: one module per target, each with `INFO` and `write`, found without a registry.
+"""Writers: one module per target format, each with `INFO` and `write`, discovered without a registry.
 
 `dialects` and `rendering` have what several writers share.
 Third parties add writers with the entry-point group `agent_journal.writers`.
@@ -18,7 +18,7 @@ from agent_journal import redaction
 from agent_journal.errors import NoSuchName
 from agent_journal.model import Message, Relation
 from agent_journal.notes import Kind, Notes
-from agent_journal.plugins import plugged_in, what_is_wrong
+from agent_journal.plugins import find_defect, load_plugins
 from agent_journal.records.forms import RecordForm
 
 if TYPE_CHECKING:
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 
 
 class WriterInfo(Struct, frozen=True, kw_only=True):
-    """What the rest of the program may know about a target."""
+    """What a writer declares about its target format."""
 
     name: str
     title: str
     suffix: str
-    """Of one file, with its dot."""
+    """The suffix of one file, with its dot."""
     layout: Literal["lines", "document", "bundle", "pages"]
     """`lines`: one document per line, or per file in a folder; `document`: all in one; `bundle`: several
-    files that belong together, in a folder or zip (`-o NAME/` or `-o NAME.zip`); `pages`: for people, all in
-    one document by `write`, or by `write_pages` a page each with an index, in a folder or zip."""
+    related files in a folder or zip (`-o NAME/` or `-o NAME.zip`); `pages`: for people: `write` puts all into
+    one document, `write_pages` writes one page per item and an index into a folder or zip."""
     reader: str = ""
-    """The reader that reads it back, if that is called otherwise."""
+    """The reader that reads it back, if its name differs."""
     is_native: bool = False
-    """Whether it writes content as the source had it: `native` of messages and results."""
+    """Whether it writes content in the source's own form: `native` of messages and results."""
     loses: tuple[str, ...] = ()
-    """What of the model the target has no place for."""
+    """What the target cannot represent, as short noun phrases."""
     evidence: str = ""
 
 
@@ -53,93 +53,93 @@ Theme: TypeAlias = Literal["auto", "dark", "light"]
 Images: TypeAlias = Literal["auto", "embed", "beside", "none"]
 
 
-class Kin(Struct, frozen=True, kw_only=True):
-    """A conversation that came out of another one."""
+class RelatedConversation(Struct, frozen=True, kw_only=True):
+    """A conversation that continues, forks or was started by another one."""
 
     id: str
     relation: Relation
     title: str | None = None
     call_id: str | None = None
     message_id: str | None = None
-    """The call that started it and the message that this is in, as far as the source says so."""
+    """The message that started it, if the source records it; `call_id` is the tool call in it."""
 
 
 ListPrice: TypeAlias = Callable[[str, Message], float | None]
-"""What the API of its vendor would have asked for an answer of a source, in US dollars; None if unknown."""
+"""What the vendor's API would have charged for an answer of a source, in US dollars; None if unknown."""
 
 
 def no_list_price(_source: str, _answer: Message) -> float | None:
-    """Where nobody looked for prices, none is known."""
+    """The default: no list price is known."""
     return None
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """What a writer may know about the run it is part of. A writer has no clock of its own."""
+    """What a writer may know about the current run. Writers must not read the clock themselves."""
 
     note: Notes
     started_at: str
     started: int = 0
-    """The same in seconds."""
+    """`started_at` in seconds since 1970."""
     program: str
     names: dict[str, dict[str, str]] = {}
-    """What a source is called by a target: `names[source]["unified"]`."""
+    """The name of a source in a target: `names[source]["unified"]`."""
     raw_fields: dict[str, str] = {}
-    """Where a source's messages keep their text as the model was given it: a field of their `extra`."""
-    in_blocks: frozenset[str] = frozenset()
-    """Sources whose messages are lists of blocks, also where there is only one."""
+    """The field of a message's `extra` with the text that the model received, by source."""
+    block_sources: frozenset[str] = frozenset()
+    """Sources whose messages are lists of blocks even if there is only one block."""
     text_fields: dict[str, str] = {}
-    """Where a source's messages keep all that they say as one text: a field of their `extra`."""
+    """The field of a message's `extra` with its complete text as one string, by source."""
     children_fields: dict[str, str] = {}
-    """Where a source's messages list what is below them in an order of its own: a path in their `extra`."""
+    """The path in a message's `extra` to its ordered list of child messages, by source."""
     titles: dict[str, str] = {}
-    """What people call a source."""
+    """The display name of each source."""
     record_forms: dict[str, RecordForm] = {}
-    """How agent records tell of a source, where that is not the usual way."""
+    """How agent records represent a source, where that differs from the default."""
     theme: Theme = "auto"
-    """The colours of pages; `auto` is what the reader's system prefers."""
+    """The color theme of pages; `auto` is what the viewer's system prefers."""
     images: Images = "auto"
-    """Where pages have images: inside, in files beside them, or nowhere; `auto` is what suits the format."""
-    children: dict[tuple[str, str], tuple[Kin, ...]] = {}
-    """What came out of a conversation, by its source and id, as far as that is known before it is written."""
+    """Where images go: into pages, into files next to them, or nowhere; `auto` suits the format."""
+    children: dict[tuple[str, str], tuple[RelatedConversation, ...]] = {}
+    """The known children of conversations, by source and id."""
 
     list_price: ListPrice = no_list_price
 
     def name_of(self, source: str, target: str, default: str | None = None) -> str:
-        """What a target calls a source, as its reader says."""
+        """The name of a source in a target, as declared by its reader."""
         return self.names.get(source, {}).get(target, source if default is None else default)
 
-    def cannot_say(self, item: Item, where: str, detail: str) -> None:
-        """Note that the target has no place for something."""
-        self.note.add(Kind.NOT_EXPRESSED, f"{item.source}:{item.id}", where, detail)
+    def note_not_preserved(self, item: Item, location: str, detail: str) -> None:
+        """Note that the target cannot represent something."""
+        self.note.add(Kind.NOT_EXPRESSED, f"{item.source}:{item.id}", location, detail)
 
-    def cannot_say_what_was_redacted(self, item: Item) -> None:
-        """Note what was replaced in an item, where the target has no place for that."""
-        if replaced := redaction.told(item):
-            self.cannot_say(item, "", f"that secrets were replaced: {replaced}")
+    def note_redactions(self, item: Item) -> None:
+        """Note what was redacted in an item, for a target that cannot represent it."""
+        if redactions := redaction.told(item):
+            self.note_not_preserved(item, "", f"the fact that secrets were redacted: {redactions}")
 
-    def changed(self, item: Item, where: str, detail: str) -> None:
-        """Note that the target demands another form of something."""
-        self.note.add(Kind.CHANGED, f"{item.source}:{item.id}", where, detail)
+    def note_changed(self, item: Item, location: str, detail: str) -> None:
+        """Note that the target requires a different form of something."""
+        self.note.add(Kind.CHANGED, f"{item.source}:{item.id}", location, detail)
 
 
 class Bundle(Protocol):
-    """Where a writer of several files puts them."""
+    """The folder or zip for a writer of several files."""
 
     def file(self, path: str) -> AbstractContextManager[IO[bytes]]:
-        """A new file; its path is relative to the bundle, with `/`. One file is open at a time."""
+        """Open a new file; its path is relative to the bundle, with `/`. Only one file is open at a time."""
 
 
 class Writer(Protocol):
-    """What a writer module has. One of pages has `write_pages` too."""
+    """What a writer module must define. One for pages also has `write_pages`."""
 
     INFO: WriterInfo
 
     def write(self, items: Iterable[Item], out: Any, run: Run) -> None:
-        """Write all items, pulling them one by one; `out` is a binary file, or for a bundle a `Bundle`."""
+        """Write all items, consuming them one by one; `out` is a binary file, or a `Bundle` for bundles."""
 
 
 class PageWriter(Writer, Protocol):
-    """What a writer of pages has."""
+    """What a writer of pages must define."""
 
     def write_pages(self, items: Iterable[Item], bundle: Bundle, run: Run) -> None:
         """Write a page for each item, and an index."""
@@ -147,24 +147,24 @@ class PageWriter(Writer, Protocol):
 
 @cache
 def discover() -> dict[str, Writer]:
-    """Every writer by its name."""
-    found = [
+    """Return every writer by its name."""
+    writers = [
         importlib.import_module(f"{__name__}.{module.name}")
         for module in pkgutil.iter_modules(__path__)
         if module.name not in _SHARED
     ]
-    found += plugged_in("agent_journal.writers", lambda module: what_is_wrong(module, WriterInfo, "write"))
-    return {writer.INFO.name: writer for writer in found}
+    writers += load_plugins("agent_journal.writers", lambda module: find_defect(module, WriterInfo, "write"))
+    return {writer.INFO.name: writer for writer in writers}
 
 
 def get(name: str) -> Writer:
-    """The writer of that name."""
+    """Return a writer by its name."""
     try:
-        # The usual case needs one module, not all of them.
+        # Import only the one module that is needed.
         module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
         if name == module.INFO.name:
             return module
-    except (ModuleNotFoundError, AttributeError):  # no module has such a name, or it is no writer's
+    except (ModuleNotFoundError, AttributeError):  # no module has that name, or it is not a writer
         pass
     writers = discover()
     if name not in writers:

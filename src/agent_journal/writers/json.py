@@ -1,11 +1,11 @@
-"""Our own JSON: the whole model, one conversation or memory per line, nothing lost."""
+"""Agent Journal's own JSON: the complete model, one conversation or memory per line."""
 
 from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.writers import WriterInfo
-from agent_journal.writers.dialects.json_bytes import encode
+from agent_journal.writers.dialects.json_bytes import encode_in_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,8 +23,9 @@ INFO = WriterInfo(
 )
 
 
-def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:  # noqa: ARG001 (nothing to note)
+def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:  # noqa: ARG001 (nothing is lost)
     """Write each item as one line."""
     for item in items:
-        out.write(encode(item))
+        for piece in encode_in_pieces(item):
+            out.write(piece)
         out.write(b"\n")

@@ -1,4 +1,4 @@
-"""Chat messages for fine-tuning, as OpenAI has them: a line per branch, `{"messages": […], "tools": […]}`."""
+"""OpenAI's chat messages for fine-tuning: a line per branch, `{"messages": […], "tools": […]}`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from agent_journal.model import Media, Memory, Other, Reasoning, tree
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.dialects.training_dialogue import (
     arguments_of,
-    counted,
+    count_parts,
     dialogues,
-    note_untold,
+    note_losses,
     output_of,
-    put,
-    said,
     text_of,
+    text_of_parts,
+    write_line,
 )
 
 if TYPE_CHECKING:
@@ -33,82 +33,87 @@ INFO = WriterInfo(
     loses=(
         "memories",
         "events",
-        "thinking",
-        "ids, times, models, tokens and cost",
-        "titles and everything else about the conversation as a whole but its tools",
-        "media other than pictures that people sent",
-        "that a tool failed",
-        "calls that nothing answered, but for the last, and results that answer no call",
-        "branches on which the model says nothing",
-        "that something was redacted",
-        "citations, and what only the source has a field for",
+        "reasoning",
+        "ids, times, models, token usage and cost",
+        "conversation metadata other than tools",
+        "media other than images in prompts",
+        "failure status of tool calls",
+        "calls without a result, except the last; results without a call",
+        "branches without a message of the model",
+        "redaction records",
+        "citations and source-specific fields",
     ),
-    evidence="the fine-tuning guide and API reference of OpenAI, as of November 2026",
+    evidence="OpenAI's fine-tuning guide and API reference, as of November 2026",
 )
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
-    """Write each branch of each conversation as one line, if the model says something on it."""
+    """Write each branch with a message of the model as one line."""
     for item in items:
         if isinstance(item, Memory):
-            run.cannot_say(item, "", "a memory is no conversation")
+            run.note_not_preserved(item, "", "a memory, as it is no conversation")
             continue
         lines = dialogues(item)
         tools = [_tool(tool) for tool in item.tools]
-        untold = _left_out(item)
+        losses = _omitted_parts(item)
         for dialogue in lines:
             line = _line(dialogue, tools)
-            put(line, out, untold, teaches=any(each["role"] == "assistant" for each in line["messages"]))
-        run.cannot_say_what_was_redacted(item)
-        note_untold(item, lines, run, untold)
+            write_line(
+                line,
+                out,
+                losses,
+                has_model_turn=any(message["role"] == "assistant" for message in line["messages"]),
+            )
+        run.note_redactions(item)
+        note_losses(item, lines, run, losses)
 
 
 def _line(dialogue: Dialogue, tools: list[dict[str, Any]]) -> dict[str, Any]:
-    # What a program asks for is asked as a person would, if nobody else asks.
-    is_asked = any(turn.role == "user" and not turn.hidden for turn in dialogue.turns)
-    messages = [message for turn in dialogue.turns for message in _messages(turn, is_asked=is_asked)]
+    # If there is no other prompt, the prompt of a program counts as one of the user.
+    has_prompt = any(turn.role == "user" and not turn.hidden for turn in dialogue.turns)
+    messages = [message for turn in dialogue.turns for message in _messages(turn, has_prompt=has_prompt)]
     return {"messages": messages, "tools": tools} if tools else {"messages": messages}
 
 
-def _messages(turn: Turn, *, is_asked: bool) -> Iterator[dict[str, Any]]:
+def _messages(turn: Turn, *, has_prompt: bool) -> Iterator[dict[str, Any]]:
     if turn.role != "assistant":
-        role = "system" if turn.hidden and is_asked else turn.role  # nobody but a program said it
-        if content := _content(turn.said) if role == "user" else said(turn.said):
+        role = "system" if turn.hidden and has_prompt else turn.role  # hidden turns are from programs
+        if content := _content(turn.parts) if role == "user" else text_of_parts(turn.parts):
             yield {"role": role, "content": content}
         return
-    text = said(turn.said)
+    text = text_of_parts(turn.parts)
     if not turn.calls:
         if text:
             yield {"role": "assistant", "content": text}
         return
     calls = [
         {
-            "id": one.id,
+            "id": call.id,
             "type": "function",
-            "function": {"name": one.call.name, "arguments": arguments_of(one.call)},
+            "function": {"name": call.call.name, "arguments": arguments_of(call.call)},
         }
-        for one in turn.calls
+        for call in turn.calls
     ]
     yield {"role": "assistant", "content": text or None, "tool_calls": calls}
-    for one in turn.calls:
-        if one.result is not None:
-            yield {"role": "tool", "tool_call_id": one.id, "content": output_of(one.result)}
+    for call in turn.calls:
+        if call.result is not None:
+            yield {"role": "tool", "tool_call_id": call.id, "content": output_of(call.result)}
 
 
 def _content(parts: Sequence[Part]) -> Any:
-    """A text, or a list if there are pictures in it."""
-    if not any(_picture(part) for part in parts):
-        return said(parts)
+    """A text, or a list if there are images in it."""
+    if not any(_image_url(part) for part in parts):
+        return text_of_parts(parts)
     content: list[dict[str, Any]] = []
     for part in parts:
-        if url := _picture(part):
+        if url := _image_url(part):
             content.append({"type": "image_url", "image_url": {"url": url}})
         elif text := text_of(part):
             content.append({"type": "text", "text": text})
     return content
 
 
-def _picture(part: Part) -> str:
+def _image_url(part: Part) -> str:
     if not isinstance(part, Media) or part.kind != "image":
         return ""
     if part.data is not None:
@@ -125,13 +130,15 @@ def _tool(tool: Tool) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _left_out(conversation: Conversation) -> Counter[str]:
-    return counted(conversation, Reasoning, Media, Other) - Counter({"media": _shown(conversation)})
+def _omitted_parts(conversation: Conversation) -> Counter[str]:
+    return count_parts(conversation, Reasoning, Media, Other) - Counter(
+        {"media part": _count_images(conversation)}
+    )
 
 
-def _shown(conversation: Conversation) -> int:
-    """How many pictures stand in what people sent, and no words for them."""
+def _count_images(conversation: Conversation) -> int:
+    """The number of images without text in prompts: these are in the output."""
     messages = tree.messages(conversation)
-    asked = [message for message in messages if message.role == "user" and not message.hidden]
-    sent = [part for message in asked for part in message.parts if isinstance(part, Media)]
-    return sum(bool(_picture(part)) and not tree.held_text(part) for part in sent)
+    prompts = [message for message in messages if message.role == "user" and not message.hidden]
+    media = [part for message in prompts for part in message.parts if isinstance(part, Media)]
+    return sum(bool(_image_url(part)) and not tree.held_text(part) for part in media)

@@ -1,4 +1,4 @@
-"""Parquet, one row per message: for data frames, DuckDB and the like. It needs the extra `parquet`."""
+"""Parquet, one row per message, for data frames, DuckDB and the like. Needs the extra `parquet`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from agent_journal.model import Code, Event, Media, Memory, Message, Text, times
 from agent_journal.redaction import RECORDED
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.dialects.json_bytes import encode
-from agent_journal.writers.dialects.training_dialogue import arguments_of, output_of, said, thought
+from agent_journal.writers.dialects.training_dialogue import (
+    arguments_of,
+    output_of,
+    reasoning_of_parts,
+    text_of_parts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,27 +32,36 @@ INFO = WriterInfo(
     loses=(
         "memories",
         "events",
-        "of a conversation: summaries, feedback, tools, requests, and what only the source has a field for",
+        "of a conversation: summaries, feedback, tools, requests and source-specific fields",
     ),
-    evidence="Apache Parquet, as pyarrow writes it; `json` of a row is the message as -t json has it",
+    evidence="Apache Parquet, as written by pyarrow; the column `json` has the message as in -t json",
 )
-# A row group is written when it has so many rows or bytes: memory does not grow with all that is written.
-_ROWS, _BYTES = 20_000, 8_000_000
-# Columns of which many rows have the same value: each is written once per group.
-_REPEATED = ("source", "conversation_id", "title", "project", "git_branch", "role", "model", "stop_reason")
-# What the date types of most programs can hold: the years 1 to 9999.
-_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
-_COUNTS = ("input", "output", "cache_read", "cache_write", "reasoning", "total")
-_MEDIA = ("kind", "mime", "name", "text")
+# The size limits of a row group, which bound memory use.
+_MAX_GROUP_ROWS, _MAX_GROUP_BYTES = 20_000, 8_000_000
+# Columns with few distinct values, which are written once per group.
+_DICTIONARY_COLUMNS = (
+    "source",
+    "conversation_id",
+    "title",
+    "project",
+    "git_branch",
+    "role",
+    "model",
+    "stop_reason",
+)
+# The range of the date types of most programs: the years 1 to 9999.
+_MIN_TIME_MS, _MAX_TIME_MS = -62_135_596_800_000, 253_402_300_799_999
+_TOKEN_COUNTS = ("input", "output", "cache_read", "cache_write", "reasoning", "total")
+_MEDIA_FIELDS = ("kind", "mime", "name", "text")
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
-    """Write one row per message, in row groups, as they come."""
+    """Write one row per message, in row groups."""
     pyarrow = _pyarrow("pyarrow")
     schema = _schema(pyarrow)
-    options = {"compression": "zstd", "use_dictionary": list(_REPEATED)}
+    options = {"compression": "zstd", "use_dictionary": list(_DICTIONARY_COLUMNS)}
     with _pyarrow("pyarrow.parquet").ParquetWriter(out, schema, **options) as file:
-        for rows in _groups(_rows(items, run)):
+        for rows in _row_groups(_rows(items, run)):
             columns = {name: [row[name] for row in rows] for name in schema.names}
             file.write_table(pyarrow.table(columns, schema=schema))
 
@@ -60,22 +74,22 @@ def _pyarrow(module: str) -> Any:
 
 
 def _schema(pyarrow: Any) -> Any:
-    text, whole, flag = pyarrow.string(), pyarrow.int64(), pyarrow.bool_()
+    text, integer, flag = pyarrow.string(), pyarrow.int64(), pyarrow.bool_()
     call = [("id", text), ("name", text), ("kind", text), ("arguments", text)]
     result = [("call_id", text), ("name", text), ("output", text), ("is_error", flag)]
     return pyarrow.schema(
         [
             *((name, text) for name in ("source", "conversation_id", "title", "project", "git_branch")),
             *(("parent_conversation_id", text), ("parent_relation", text)),
-            *(("position", whole), ("message_id", text), ("parent_id", text), ("on_shown_branch", flag)),
+            *(("position", integer), ("message_id", text), ("parent_id", text), ("on_shown_branch", flag)),
             *(("role", text), ("at", pyarrow.timestamp("ms", tz="UTC")), ("model", text)),
             *(("stop_reason", text), ("response_id", text), ("hidden", flag), ("sidechain", flag)),
             *(("text", text), ("thinking", text)),
             ("tool_calls", pyarrow.list_(pyarrow.struct(call))),
             ("tool_results", pyarrow.list_(pyarrow.struct(result))),
-            ("media", pyarrow.list_(pyarrow.struct([(name, text) for name in _MEDIA]))),
+            ("media", pyarrow.list_(pyarrow.struct([(name, text) for name in _MEDIA_FIELDS]))),
             ("usage_key", text),
-            *((f"{name}_tokens", whole) for name in _COUNTS),
+            *((f"{name}_tokens", integer) for name in _TOKEN_COUNTS),
             ("cost_usd", pyarrow.float64()),
             ("redactions", text),
             ("json", text),
@@ -83,13 +97,13 @@ def _schema(pyarrow: Any) -> Any:
     )
 
 
-def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _row_groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     group: list[dict[str, Any]] = []
     size = 0
     for row in rows:
         group.append(row)
         size += len(row["json"])
-        if len(group) >= _ROWS or size >= _BYTES:
+        if len(group) >= _MAX_GROUP_ROWS or size >= _MAX_GROUP_BYTES:
             yield group
             group, size = [], 0
     if group:
@@ -99,20 +113,20 @@ def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 def _rows(items: Iterable[Item], run: Run) -> Iterator[dict[str, Any]]:
     for item in items:
         if isinstance(item, Memory):
-            run.cannot_say(item, "", "a memory is no message")
+            run.note_not_preserved(item, "", "a memory, as it is no message")
             continue
         events = sum(isinstance(entry, Event) for entry in item.timeline)
         if events:
-            run.cannot_say(item, "", f"{events} × event")
-        about = _about(item)
-        shown = _shown(item)
+            run.note_not_preserved(item, "", f"{events} × event")
+        shared = _conversation_columns(item)
+        shown = _shown_ids(item)
         for position, entry in enumerate(item.timeline):
             if isinstance(entry, Message):
-                yield about | _row(entry, position) | {"on_shown_branch": entry.id in shown}
+                yield shared | _row(entry, position) | {"on_shown_branch": entry.id in shown}
 
 
-def _about(conversation: Conversation) -> dict[str, Any]:
-    """What all messages of a conversation share."""
+def _conversation_columns(conversation: Conversation) -> dict[str, Any]:
+    """The columns that all messages of a conversation share."""
     link, redactions = conversation.link, conversation.extra.get(RECORDED)
     return {
         "source": conversation.source,
@@ -126,8 +140,8 @@ def _about(conversation: Conversation) -> dict[str, Any]:
     }
 
 
-def _shown(conversation: Conversation) -> set[str]:
-    """The messages that a person sees: all of a list, of a tree the branch that leads to its head."""
+def _shown_ids(conversation: Conversation) -> set[str]:
+    """The ids on the branch the user sees: all of a list, or the path to the head of a tree."""
     timeline = conversation.timeline
     if conversation.shape == "list":
         return {entry.id for entry in timeline}
@@ -141,46 +155,51 @@ def _row(message: Message, position: int) -> dict[str, Any]:
         "message_id": message.id,
         "parent_id": message.parent_id,
         "role": message.role,
-        "at": _moment(message.at),
+        "at": _timestamp_ms(message.at),
         "model": message.model,
         "stop_reason": message.stop_reason,
         "response_id": message.response_id,
         "hidden": message.hidden,
         "sidechain": message.sidechain,
-        "text": said(part for part in message.parts if _is_said(part)) or None,
-        "thinking": thought(message.parts) or None,
+        "text": text_of_parts(part for part in message.parts if _is_message_text(part)) or None,
+        "thinking": reasoning_of_parts(message.parts) or None,
         "tool_calls": [
             {"id": call.call_id, "name": call.name, "kind": call.kind, "arguments": arguments_of(call)}
             for call in tree.calls_in(message)
         ],
         "tool_results": [
-            {"call_id": one.call_id, "name": one.name, "output": output_of(one), "is_error": one.is_error}
-            for one in tree.results_in(message)
+            {
+                "call_id": result.call_id,
+                "name": result.name,
+                "output": output_of(result),
+                "is_error": result.is_error,
+            }
+            for result in tree.results_in(message)
         ],
         "media": [
-            {name: getattr(part, name) for name in _MEDIA}
+            {name: getattr(part, name) for name in _MEDIA_FIELDS}
             for part in message.parts
             if isinstance(part, Media)
         ],
-        **_counts(message.usage),
+        **_usage_columns(message.usage),
         "json": encode(message).decode(),
     }
 
 
-def _is_said(part: Part) -> bool:
-    """Whether somebody said it; what a program put into a message is in `json`."""
+def _is_message_text(part: Part) -> bool:
+    """Whether a part belongs to the text column; text that a program injected is only in `json`."""
     return isinstance(part, Code) or (isinstance(part, Text) and not part.injected)
 
 
-def _moment(at: str | None) -> int | None:
-    moment = None if at is None else timestamps.epoch_ms(at)
-    return moment if moment is not None and _FIRST_MS <= moment <= _LAST_MS else None
+def _timestamp_ms(at: str | None) -> int | None:
+    time_ms = None if at is None else timestamps.epoch_ms(at)
+    return time_ms if time_ms is not None and _MIN_TIME_MS <= time_ms <= _MAX_TIME_MS else None
 
 
-def _counts(usage: Usage | None) -> dict[str, Any]:
-    """Tokens; those of messages with one `usage_key` are counted once, the last one wins."""
+def _usage_columns(usage: Usage | None) -> dict[str, Any]:
+    """Token counts. Of messages with the same `usage_key`, only the last one counts."""
     counts: dict[str, Any] = {
-        f"{name}_tokens": None if usage is None else getattr(usage, name) for name in _COUNTS
+        f"{name}_tokens": None if usage is None else getattr(usage, name) for name in _TOKEN_COUNTS
     }
     key, cost = (None, None) if usage is None else (usage.key, usage.cost_usd)
     return counts | {"usage_key": key, "cost_usd": cost}

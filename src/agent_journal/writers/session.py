@@ -1,6 +1,6 @@
 """The session model of search tools: sessions, their messages, and tool calls with their results.
 
-A message's `Content` is what was said, as text; `RawContent` has everything: thinking, calls, results, media.
+A message's `Content` is its text; `RawContent` has everything: reasoning, calls, results and media.
 """
 
 from __future__ import annotations
@@ -41,31 +41,31 @@ INFO = WriterInfo(
     loses=(
         "memories",
         "events",
-        "tokens and cost",
+        "token usage and cost",
         "links between conversations",
-        "citations, feedback, tags and summaries but the last",
+        "citations, feedback, tags, and all summaries but the last",
         "tools and requests",
-        "which branch is shown, and what is hidden",
-        "what only the source has a field for",
+        "the current branch and hidden flags",
+        "source-specific fields",
     ),
-    evidence="requirement document of the session search tool of January 2026",
+    evidence="requirements document of the session search tool, January 2026",
 )
-_SUMMARY_LENGTH = 200
+_MAX_SUMMARY_CHARS = 200
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
     """Write each conversation as one session on one line."""
     for item in items:
         if isinstance(item, Memory):
-            run.cannot_say(item, "", "a memory is no session")
+            run.note_not_preserved(item, "", "a memory, as it is no session")
             continue
-        run.cannot_say_what_was_redacted(item)
+        run.note_redactions(item)
         out.write(encode(session(item, run)))
         out.write(b"\n")
 
 
 def session(conversation: Conversation, run: Run) -> dict[str, Any]:
-    """A conversation as a session; what it has no place for is noted."""
+    """A conversation as a session; notes what it cannot represent."""
     started, ended = _span(conversation)
     messages = _messages(conversation, started, run)
     _note_losses(conversation, run)
@@ -83,7 +83,7 @@ def session(conversation: Conversation, run: Run) -> dict[str, Any]:
 
 
 def summary(conversation: Conversation) -> str | None:
-    """What it is about: the source's last summary, else its title, else how the first prompt begins."""
+    """The last summary, else the title, else the first line of the first prompt."""
     if conversation.summaries:
         return conversation.summaries[-1].text
     if conversation.title:
@@ -91,18 +91,18 @@ def summary(conversation: Conversation) -> str | None:
     prompts = (
         message for message in tree.messages(conversation) if message.role == "user" and not message.hidden
     )
-    said = next((text for prompt in prompts if (text := tree.plain_text(prompt).strip())), None)
-    return None if said is None else said.partition("\n")[0].strip()[:_SUMMARY_LENGTH]
+    prompt_text = next((text for prompt in prompts if (text := tree.plain_text(prompt).strip())), None)
+    return None if prompt_text is None else prompt_text.partition("\n")[0].strip()[:_MAX_SUMMARY_CHARS]
 
 
 def _span(conversation: Conversation) -> tuple[str | None, str | None]:
-    """When it began and ended: as stated, else by its first and last times."""
+    """The start and end time: as stated, else the first and last timestamps."""
     started, ended = timestamps.moment(conversation.started_at), timestamps.moment(conversation.updated_at)
     if started is None or ended is None:
-        moments = [at for entry in conversation.timeline if (at := timestamps.moment(entry.at)) is not None]
-        moments.sort(key=lambda at: timestamps.epoch_ms(at) or 0)
-        started = started or (moments[0] if moments else ended)
-        ended = ended or (moments[-1] if moments else None)
+        times = [time for entry in conversation.timeline if (time := timestamps.moment(entry.at)) is not None]
+        times.sort(key=lambda time: timestamps.epoch_ms(time) or 0)
+        started = started or (times[0] if times else ended)
+        ended = ended or (times[-1] if times else None)
     return started, ended
 
 
@@ -110,44 +110,44 @@ def _messages(conversation: Conversation, started: str | None, run: Run) -> list
     results = tree.results_by_call(conversation.timeline)
     raw_field = run.raw_fields.get(conversation.source, "")
     message_above: dict[str | None, str | None] = {}
-    found: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     untimed = 0
     for entry in conversation.timeline:
         parent = message_above.get(entry.parent_id, entry.parent_id)
         if isinstance(entry, Event):
-            message_above[entry.id] = parent  # a message behind an event follows what is before it
+            message_above[entry.id] = parent  # a message after an event is a child of the message above it
             continue
-        at = timestamps.moment(entry.at)
-        untimed += at is None
-        found.append(
+        time = timestamps.moment(entry.at)
+        untimed += time is None
+        messages.append(
             {
                 "Id": entry.id,
                 "SessionId": conversation.id,
                 "Role": entry.role.capitalize(),
                 "Content": _content(entry, raw_field),
-                "RawContent": _raw(entry, raw_field),
-                "Timestamp": at or started,
+                "RawContent": _raw_content(entry, raw_field),
+                "Timestamp": time or started,
                 "ParentId": parent,
                 "Model": entry.model,
                 "ToolCalls": [_call(call, entry, results) for call in tree.calls_in(entry)],
             }
         )
     if untimed:
-        about = f"{conversation.source}:{conversation.id}"
-        run.note.add(Kind.MISSING_TIME, about, "", f"{untimed} × message")
-    return found
+        source_id = f"{conversation.source}:{conversation.id}"
+        run.note.add(Kind.MISSING_TIME, source_id, "", f"{untimed} × message")
+    return messages
 
 
 def _content(message: Message, raw_field: str = "") -> str:
-    """What was said; of a tool's message, what it answered. Thinking, calls and attachments are not said."""
-    attached = _attached(message, raw_field)
-    texts = [_said(part) for part in message.parts if part not in attached]
+    """The text of a message, or the output in a tool message; without reasoning, calls and attachments."""
+    attachments = _attachments(message, raw_field)
+    texts = [_text_of(part) for part in message.parts if part not in attachments]
     if message.role == "tool":
-        texts += [_answer(part) for part in message.parts if isinstance(part, ToolResult)]
+        texts += [_output_text(part) for part in message.parts if isinstance(part, ToolResult)]
     return "\n\n".join(text for text in texts if text)
 
 
-def _said(part: Part) -> str:
+def _text_of(part: Part) -> str:
     match part:
         case Text(text=text, injected=False):
             return text
@@ -156,42 +156,44 @@ def _said(part: Part) -> str:
     return ""
 
 
-def _raw(message: Message, raw_field: str) -> str:
-    """Everything the message holds: as the source had it, else its parts as JSON."""
-    stated = message.extra.get(raw_field) if raw_field else None
-    if isinstance(stated, str):
-        attached = _attached(message, raw_field)
-        blocks = [{"type": "text", "text": stated}, *of_parts(attached)] if attached else None
-        return stated if blocks is None else encode(blocks).decode()
+def _raw_content(message: Message, raw_field: str) -> str:
+    """The complete message: its native content, else its parts as JSON."""
+    raw_text = message.extra.get(raw_field) if raw_field else None
+    if isinstance(raw_text, str):
+        attachments = _attachments(message, raw_field)
+        blocks = [{"type": "text", "text": raw_text}, *of_parts(attachments)] if attachments else None
+        return raw_text if blocks is None else encode(blocks).decode()
     content = content_of(message)
-    if thoughts := _thoughts_beside(message):
-        content = [*of_parts(thoughts), *_blocks(content)]
+    if reasoning := _reasoning_outside_content(message):
+        content = [*of_parts(reasoning), *_blocks(content)]
     if content is None:
         return ""
     return content if isinstance(content, str) else encode(content).decode()
 
 
-def _attached(message: Message, raw_field: str) -> list[Part]:
-    """What came with a prompt; a source with a raw text has what the person said in texts alone."""
+def _attachments(message: Message, raw_field: str) -> list[Part]:
+    """The attachments of a prompt: all parts other than texts, in a source with a raw text."""
     if not raw_field or message.role != "user":
         return []
     return [part for part in message.parts if not isinstance(part, Text)]
 
 
 def _blocks(content: Any) -> list[Any]:
-    """Content as a list, whatever form the source has it in."""
+    """Content as a list of blocks."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return content if isinstance(content, list) else [content]
 
 
-def _thoughts_beside(message: Message) -> list[Part]:
-    """What was thought, where a source keeps it elsewhere than in its content."""
-    thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
-    if message.native is None or not thoughts:
+def _reasoning_outside_content(message: Message) -> list[Part]:
+    """Reasoning that is not in the native content."""
+    reasoning = [part for part in message.parts if isinstance(part, Reasoning)]
+    if message.native is None or not reasoning:
         return []
-    within = encode(message.native)
-    return [each for each in thoughts if encode(each.text or each.summary or "")[1:-1] not in within]
+    encoded_content = encode(message.native)
+    return [
+        part for part in reasoning if encode(part.text or part.summary or "")[1:-1] not in encoded_content
+    ]
 
 
 def _call(call: ToolCall, message: Message, results: dict[str, ToolResult]) -> dict[str, Any]:
@@ -201,19 +203,19 @@ def _call(call: ToolCall, message: Message, results: dict[str, ToolResult]) -> d
         "MessageId": message.id,
         "Name": call.name,
         "Arguments": tree.arguments(call),
-        "Result": None if result is None else _answer(result),
+        "Result": None if result is None else _output_text(result),
         "Success": None if result is None else not result.is_error,
     }
 
 
-def _answer(result: ToolResult) -> str:
-    """What a tool answered, as text."""
+def _output_text(result: ToolResult) -> str:
+    """The output of a tool as text."""
     if isinstance(result.output, str):
         return result.output
-    return "\n\n".join(filter(None, map(_answered, result.output)))
+    return "\n\n".join(filter(None, map(_output_part_text, result.output)))
 
 
-def _answered(part: Part) -> str:
+def _output_part_text(part: Part) -> str:
     match part:
         case Reasoning():
             return part.text or part.summary or ""
@@ -221,14 +223,16 @@ def _answered(part: Part) -> str:
             return f"[{part.kind}{f' {part.name or part.ref}' if part.name or part.ref else ''}]"
         case Other() | ToolCall() | ToolResult():
             return encode(part).decode()
-    return _said(part)
+    return _text_of(part)
 
 
 def _note_losses(conversation: Conversation, run: Run) -> None:
     events = sum(isinstance(entry, Event) for entry in conversation.timeline)
-    counted = sum(message.usage is not None for message in tree.messages(conversation))
-    for number, what in ((events, "event"), (counted, "message with token counts")):
+    with_usage = sum(message.usage is not None for message in tree.messages(conversation))
+    for number, kind in ((events, "event"), (with_usage, "message with token counts")):
         if number:
-            run.cannot_say(conversation, "", f"{number} × {what}")
+            run.note_not_preserved(conversation, "", f"{number} × {kind}")
     if conversation.link is not None:
-        run.cannot_say(conversation, "", f"it is a {conversation.link.relation} of another conversation")
+        run.note_not_preserved(
+            conversation, "", f"the link to another conversation ({conversation.link.relation})"
+        )

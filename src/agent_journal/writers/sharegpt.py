@@ -1,9 +1,9 @@
 """ShareGPT, as LLaMA-Factory reads it: a line per branch, `{"conversations": [{"from", "value"}]}`.
 
-It takes a line only if those who ask (`human`, `observation`) and the model (`gpt`, `function_call`) speak by
-turns, somebody who asks first and the model last. What the model says beside a call stands before it, and the
-call between `<tool_call>` and `</tool_call>`, from where it is read. What a program adds to a result, unseen
-by the person, stands behind it.
+LLaMA-Factory accepts a line only if inputs (`human`, `observation`) and outputs of the model (`gpt`,
+`function_call`) alternate, with an input first and an output last. Text of a message with a call
+comes before the call, which is between `<tool_call>` and `</tool_call>`. Text that a program adds to a
+result, hidden from the user, comes after the result.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from agent_journal.writers import WriterInfo
 from agent_journal.writers.dialects.json_bytes import encode
 from agent_journal.writers.dialects.training_dialogue import (
     arguments_of,
-    counted,
+    count_parts,
     dialogues,
-    note_untold,
+    note_losses,
     output_of,
-    put,
-    said,
-    thought,
+    reasoning_of_parts,
+    text_of_parts,
+    write_line,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Conversation, Item, Tool
     from agent_journal.writers import Run
-    from agent_journal.writers.dialects.training_dialogue import Called, Dialogue, Turn
+    from agent_journal.writers.dialects.training_dialogue import CallWithResult, Dialogue, Turn
 
 INFO = WriterInfo(
     name="sharegpt",
@@ -43,35 +43,35 @@ INFO = WriterInfo(
     loses=(
         "memories",
         "events",
-        "ids of messages and calls, times, models, tokens and cost",
-        "titles and everything else about the conversation as a whole but its id and its tools",
+        "ids of messages and calls, times, models, token usage and cost",
+        "conversation metadata other than the id and tools",
         "media",
-        "that a tool failed",
-        "calls that nothing answered, but for the last, and results that answer no call",
-        "what the model said before anybody asked, what it never answered, and results it said nothing of",
-        "what the system said later than at the beginning, and that programs said something unseen then",
-        "that something was redacted",
-        "citations, and what only the source has a field for",
+        "failure status of tool calls",
+        "calls without a result, except the last; results without a call",
+        "model messages before the first prompt; prompts and results the model did not respond to",
+        "system messages and hidden program text after the start",
+        "redaction records",
+        "citations and source-specific fields",
     ),
-    evidence="LLaMA-Factory's description of its data, its code and published data sets, as of November 2026",
+    evidence="LLaMA-Factory's data documentation and code, and published data sets, as of November 2026",
 )
-_ASKS = {"human", "observation"}
-_MARKS = ("<think>", "</think>", "<tool_call>", "</tool_call>")
+_INPUT_SPEAKERS = {"human", "observation"}
+_TAGS = ("<think>", "</think>", "<tool_call>", "</tool_call>")
 
 
 class _Value(Struct):
-    """What stands under one name; of a call, what was said before it apart; of results, each of them."""
+    """One value of a line. The text before calls is separate from them, and each result is separate."""
 
     speaker: str
     text: str = ""
     calls: str = ""
-    given: list[str] = []
+    outputs: list[str] = []
     hidden: bool = False
 
-    def told(self) -> dict[str, str]:
-        """As a line has it."""
-        if self.given:
-            value = self.given[0] if len(self.given) == 1 else encode(self.given).decode()
+    def to_json(self) -> dict[str, str]:
+        """The value in the form of a line."""
+        if self.outputs:
+            value = self.outputs[0] if len(self.outputs) == 1 else encode(self.outputs).decode()
             return {"from": self.speaker, "value": value}
         value = self.text
         if self.calls and self.text:
@@ -80,135 +80,137 @@ class _Value(Struct):
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
-    """Write each branch of each conversation as one line, if the model says something on it."""
+    """Write each branch with a message of the model as one line."""
     for item in items:
         if isinstance(item, Memory):
-            run.cannot_say(item, "", "a memory is no conversation")
+            run.note_not_preserved(item, "", "a memory, as it is no conversation")
             continue
         lines = dialogues(item)
-        untold = counted(item, Media, Other)
-        for place, dialogue in enumerate(lines):
-            line = _line(item, dialogue, f"{item.id}/{place}" if len(lines) > 1 else item.id)
-            put(line, out, untold, teaches=bool(line["conversations"]))
-        run.cannot_say_what_was_redacted(item)
-        note_untold(item, lines, run, untold)
+        losses = count_parts(item, Media, Other)
+        for index, dialogue in enumerate(lines):
+            line = _line(item, dialogue, f"{item.id}/{index}" if len(lines) > 1 else item.id)
+            write_line(line, out, losses, has_model_turn=bool(line["conversations"]))
+        run.note_redactions(item)
+        note_losses(item, lines, run, losses)
 
 
 def _line(conversation: Conversation, dialogue: Dialogue, line_id: str) -> dict[str, Any]:
-    """A line; what the system said first stands beside the turns, where trainers look for it."""
+    """One line; the first system messages are in its own field, where trainers look for them."""
     line: dict[str, Any] = {"id": line_id}
-    system, turns = _system(dialogue.turns)
-    if told := "\n\n".join(filter(None, (said(turn.said) for turn in system))):
-        line["system"] = told
+    system, turns = _split_system_turns(dialogue.turns)
+    if system_text := "\n\n".join(filter(None, (text_of_parts(turn.parts) for turn in system))):
+        line["system"] = system_text
     if conversation.tools:
         line["tools"] = encode([_tool(tool) for tool in conversation.tools]).decode()
-    line["conversations"] = [value.told() for value in _by_turns(turns, dialogue.untold)]
+    line["conversations"] = [value.to_json() for value in _alternating_values(turns, dialogue.losses)]
     return line
 
 
-def _system(turns: list[Turn]) -> tuple[list[Turn], list[Turn]]:
-    """What the system, and programs unseen by the person, said before anybody else did; and the rest.
+def _split_system_turns(turns: list[Turn]) -> tuple[list[Turn], list[Turn]]:
+    """Split the turns of the system and hidden turns of programs at the start from the rest.
 
-    What a program asks for is asked as a person would, if nobody else asks.
+    If there is no other prompt, the prompt of a program counts as one of the user.
     """
-    first = next((place for place, turn in enumerate(turns) if not _is_of_program(turn)), len(turns))
+    first = next((index for index, turn in enumerate(turns) if not _is_from_program(turn)), len(turns))
     if turns[first:] and turns[first].role != "user":
-        first = next(place for place, turn in enumerate(turns) if turn.role != "system")
+        first = next(index for index, turn in enumerate(turns) if turn.role != "system")
     return turns[:first], turns[first:]
 
 
-def _is_of_program(turn: Turn) -> bool:
+def _is_from_program(turn: Turn) -> bool:
     return turn.role == "system" or (turn.role == "user" and turn.hidden)
 
 
-def _by_turns(turns: list[Turn], untold: Counter[str]) -> list[_Value]:
-    """What was said, such that one who asks and the model speak by turns; what does not fit is counted."""
+def _alternating_values(turns: list[Turn], losses: Counter[str]) -> list[_Value]:
+    """Values in which inputs and outputs of the model alternate; everything that does not fit is a loss."""
     values: list[_Value] = []
-    is_asked = any(turn.role == "user" and not turn.hidden for turn in turns)
+    has_prompt = any(turn.role == "user" and not turn.hidden for turn in turns)
     for turn in turns:
         if turn.role == "system":
-            untold["system message after the beginning"] += 1
+            losses["system message after the start"] += 1
             continue
-        if is_asked and _is_of_program(turn) and not (values and values[-1].speaker == "observation"):
-            untold["text of a program in the person's name"] += 1
+        if has_prompt and _is_from_program(turn) and not (values and values[-1].speaker == "observation"):
+            losses["hidden program text in the user role"] += 1
             continue
-        for value in _values(turn, untold):
-            _add(values, value, untold)
-    if values and values[-1].speaker in _ASKS:
+        for value in _values(turn, losses):
+            _append_value(values, value, losses)
+    if values and values[-1].speaker in _INPUT_SPEAKERS:
         is_result = values.pop().speaker == "observation"
-        untold["tool result that nothing was said of" if is_result else "question without an answer"] += 1
+        losses["tool result without a response" if is_result else "prompt without a response"] += 1
     return values
 
 
-def _values(turn: Turn, untold: Counter[str]) -> Sequence[_Value]:
-    text = said(turn.said)
+def _values(turn: Turn, losses: Counter[str]) -> Sequence[_Value]:
+    text = text_of_parts(turn.parts)
     if turn.role != "assistant":
         return (_Value("human", text, hidden=turn.hidden),) if text else ()
-    if thoughts := thought(turn.said):
-        text = f"<think>\n{thoughts}\n</think>\n\n{text}".rstrip()
+    if reasoning := reasoning_of_parts(turn.parts):
+        text = f"<think>\n{reasoning}\n</think>\n\n{text}".rstrip()
     if not turn.calls:
         return (_Value("gpt", text),) if text else ()
-    calls = [_call(one) for one in turn.calls]
-    text = _beside_call(text, untold)
-    asked = _Value("function_call", text, _unmarked(encode(calls[0] if len(calls) == 1 else calls).decode()))
-    outputs = [output_of(one.result) for one in turn.calls if one.result is not None]
+    calls = [_call(call) for call in turn.calls]
+    text = _text_before_call(text, losses)
+    call_value = _Value(
+        "function_call", text, _escape_tags(encode(calls[0] if len(calls) == 1 else calls).decode())
+    )
+    outputs = [output_of(call.result) for call in turn.calls if call.result is not None]
     if not outputs:
-        return (asked,)
-    return asked, _Value("observation", given=outputs)
+        return (call_value,)
+    return call_value, _Value("observation", outputs=outputs)
 
 
-def _beside_call(text: str, untold: Counter[str]) -> str:
-    """What was said, if it can stand before a call."""
+def _text_before_call(text: str, losses: Counter[str]) -> str:
+    """The text before a call; a loss if it would be parsed as a call."""
     if "<tool_call>" not in text:
         return text
-    untold["text beside a call that would be taken for one"] += 1
+    losses["text before a call that looks like a call"] += 1
     return ""
 
 
-def _unmarked(calls: str) -> str:
-    """JSON in which nothing is taken for a mark; what it says is the same."""
-    for mark in _MARKS:
-        calls = calls.replace(mark, f"\\u003c{mark[1:]}")
+def _escape_tags(calls: str) -> str:
+    """Equivalent JSON in which no text is parsed as a tag."""
+    for tag in _TAGS:
+        calls = calls.replace(tag, f"\\u003c{tag[1:]}")
     return calls
 
 
-def _add(values: list[_Value], value: _Value, untold: Counter[str]) -> None:
-    """Add what was said; whoever goes on goes on in one value."""
+def _append_value(values: list[_Value], value: _Value, losses: Counter[str]) -> None:
+    """Append a value, or merge it with the last one if both are on the same side."""
     last = values[-1] if values else None
-    if last is None and value.speaker not in _ASKS:
-        untold["message before anybody asked"] += 1
+    if last is None and value.speaker not in _INPUT_SPEAKERS:
+        losses["message before the first prompt"] += 1
         return
     if last is None and value.speaker == "observation":
-        untold["tool result that nothing was said of"] += 1
+        losses["tool result without a response"] += 1
         return
     if last is not None and last.speaker == "observation" and value.speaker == "human":
         if value.hidden:
-            last.given[-1] += f"\n\n{value.text}"
+            last.outputs[-1] += f"\n\n{value.text}"
             return
-        last = _before_calls(values, untold)
-    if last is None or (last.speaker in _ASKS) != (value.speaker in _ASKS):
+        last = _drop_unanswered_calls(values, losses)
+    if last is None or (last.speaker in _INPUT_SPEAKERS) != (value.speaker in _INPUT_SPEAKERS):
         values.append(value)
         return
-    before = _beside_call(last.text, untold) if value.calls else last.text
-    last.text = "\n\n".join(filter(None, (before, value.text)))
+    previous_text = _text_before_call(last.text, losses) if value.calls else last.text
+    last.text = "\n\n".join(filter(None, (previous_text, value.text)))
     last.calls, last.speaker = value.calls, value.speaker
 
 
-def _before_calls(values: list[_Value], untold: Counter[str]) -> _Value | None:
-    """Take out calls of which nothing was said when the person went on: nothing can stand between the two."""
+def _drop_unanswered_calls(values: list[_Value], losses: Counter[str]) -> _Value | None:
+    """Remove calls whose results were followed by a prompt: the format requires a response in between."""
     while values and values[-1].speaker == "observation":
-        untold["tool call and result that nothing was said of"] += 1
+        losses["tool call and result without a response"] += 1
         values.pop()
-        asked = values.pop()
-        if asked.text:
-            values.append(_Value("gpt", asked.text))
+        call_value = values.pop()
+        if call_value.text:
+            values.append(_Value("gpt", call_value.text))
     return values[-1] if values else None
 
 
-def _call(one: Called) -> dict[str, Any]:
-    return {"name": one.call.name, "arguments": msgspec.Raw(arguments_of(one.call).encode())}
+def _call(call: CallWithResult) -> dict[str, Any]:
+    return {"name": call.call.name, "arguments": msgspec.Raw(arguments_of(call.call).encode())}
 
 
 def _tool(tool: Tool) -> dict[str, Any]:
-    told = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return {name: value for name, value in told.items() if value is not None}
+    fields = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,4 +1,4 @@
-"""How the journal's database is opened, and what all parts of the store do with it."""
+"""Open the journal's database, and the base class of all parts of the store."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import apsw
 import msgspec
 
 from agent_journal.archive.machine import leave_mark
-from agent_journal.archive.sqlite.schema import VERSION, bring_up
+from agent_journal.archive.sqlite.schema import VERSION, migrate
 from agent_journal.errors import CannotWrite, DamagedArchive, OlderArchive, UnusableArchive
-from agent_journal.files import keep_private, sync_folder
+from agent_journal.files import make_private, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,34 +20,37 @@ if TYPE_CHECKING:
 
     from agent_journal.errors import AgentJournalError
 
-NOWHERE = ":memory:"
+IN_MEMORY = ":memory:"
 """The path of a database that is in no file."""
 
-# A reader waits so long for a writer's short moments.
+# A reader waits this long for a writer's short locks.
 _BUSY_MS = 10_000
+RESTORE_ADVICE = "restore it from a backup made with 'aj backup'"
 _CACHE_KB = 16_384
-# Of a new database: texts and blocks mostly need more than the usual page of half as much.
+# Of a new database: most texts and blocks need more than SQLite's default page of half this size.
 _PAGE_BYTES = 8_192
-# Pages of the WAL after which it is brought into the database.
+# Size of the WAL after which it is merged into the database.
 _CHECKPOINT_PAGES = 4_000
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.ConstraintError, apsw.MismatchError)
 
 
-# The first versions in which a checkpoint and a writer at the same moment cannot damage a database.
-_MENDED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
+# The first versions in which a simultaneous checkpoint and write cannot damage a database.
+_SAFE_SQLITE_VERSIONS = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 
 
 def engine() -> tuple[str, bool]:
-    """The version of SQLite, and whether a database in WAL mode is safe with it."""
+    """Return the version of SQLite, and whether a database in WAL mode is safe with it."""
     version = apsw.sqlite_lib_version()
     number = tuple(int(step) for step in version.split(".")[:3])
-    newest = _MENDED[0]
-    is_safe = number >= newest or any(number[:2] == other[:2] and number >= other for other in _MENDED)
+    newest = _SAFE_SQLITE_VERSIONS[0]
+    is_safe = number >= newest or any(
+        number[:2] == other[:2] and number >= other for other in _SAFE_SQLITE_VERSIONS
+    )
     return version, is_safe
 
 
 def is_damaged(path: Path) -> bool:
-    """Whether a database is gone, or not one that SQLite can read whole; nothing else is looked at."""
+    """Whether a database is missing, or fails SQLite's integrity check."""
     if not path.exists() or not path.stat().st_size:
         return True
     try:
@@ -62,19 +65,19 @@ def is_damaged(path: Path) -> bool:
         return False
 
 
-def created(path: Path) -> None:
-    """An empty file that nobody else may read; SQLite gives its mode to what it puts beside it."""
+def create_private_file(path: Path) -> None:
+    """Create an empty file that only the user can read; SQLite creates its other files with the same mode."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
-    keep_private(str(path))
+    make_private(str(path))
 
 
-def made(path: Path) -> None:
-    """A new database, which takes its name when it has all tables."""
+def create_database(path: Path) -> None:
+    """Create a database, which gets its name when it has all tables."""
     part = path.with_name(f"{path.name}.part")
-    for left in (part, part.with_name(f"{part.name}-journal")):
-        left.unlink(missing_ok=True)
+    for leftover in (part, part.with_name(f"{part.name}-journal")):
+        leftover.unlink(missing_ok=True)
     try:
-        created(part)
+        create_private_file(part)
         connection = apsw.Connection(str(part), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.pragma("page_size", _PAGE_BYTES)
@@ -89,8 +92,8 @@ def made(path: Path) -> None:
     sync_folder(str(path.parent))
 
 
-def connected(path: Path, *, for_writing: bool) -> apsw.Connection:
-    """A connection to a database whose tables are those of this version."""
+def connect(path: Path, *, for_writing: bool) -> apsw.Connection:
+    """Connect to a database, and migrate its tables if it is opened for writing."""
     connection: apsw.Connection | None = None
     try:
         connection = _opened(path, for_writing=for_writing)
@@ -118,7 +121,7 @@ def _opened(path: Path, *, for_writing: bool) -> apsw.Connection:
         log = path.with_name(f"{path.name}-wal")
         if log.exists() and log.stat().st_size:
             raise
-        # Nothing may be written beside it, not even SQLite's note of who reads. Then nobody writes it either.
+        # The folder is read-only, so SQLite cannot create its -shm file. Then no other process writes either.
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
     except apsw.Error:
@@ -129,20 +132,20 @@ def _opened(path: Path, *, for_writing: bool) -> apsw.Connection:
 
 def _advice(error: Exception) -> str:
     if isinstance(error, apsw.ReadOnlyError):
-        return "is the folder writable?"
+        return "check that the folder is writable"
     if isinstance(error, apsw.FullError | apsw.IOError):
-        return "is the disk full?"
+        return "check that the disk is not full"
     if isinstance(error, apsw.BusyError | apsw.LockedError):
-        return "try again when that is over"
+        return "try again when the other process is done"
     if isinstance(error, apsw.CantOpenError):
-        return "may you read it, and what lies beside it?"
-    return "'aj backup' copies can be put in its place"
+        return "check that you can read it and the files next to it"
+    return RESTORE_ADVICE
 
 
 def _check_version(connection: apsw.Connection, path: Path) -> None:
     version = connection.pragma("user_version")
-    if not version and str(path) != NOWHERE:  # a new one takes its name when it has tables
-        raise UnusableArchive(str(path), "it is empty; 'aj backup' copies can be put in its place")
+    if not version and str(path) != IN_MEMORY:  # a new one gets its name when it has tables
+        raise UnusableArchive(str(path), f"it is empty; {RESTORE_ADVICE}")
     if version > VERSION:
         reason = (
             f"it was written by a newer version (tables {version}, known {VERSION}); upgrade agent-journal"
@@ -168,9 +171,9 @@ def _set_up(connection: apsw.Connection, *, for_writing: bool) -> None:
 
 
 def _folded(text: Any) -> Any:
-    """A text as it is compared: SQLite itself takes only a to z for the same as A to Z.
+    """Fold the case of a text for comparison: SQLite itself only folds A to Z.
 
-    Names of files on a Mac have letters and their signs apart.
+    File names on a Mac are in decomposed Unicode, so texts are normalized too.
     """
     if not isinstance(text, str):
         return text
@@ -186,7 +189,7 @@ def _migrate(connection: apsw.Connection) -> None:
     if version == VERSION:
         return
     with connection:
-        bring_up(connection, version)
+        migrate(connection, version)
         if not version:
             connection.execute(
                 "INSERT INTO journal VALUES ('id', lower(hex(randomblob(16)))), ('last_key', 0)"
@@ -194,28 +197,28 @@ def _migrate(connection: apsw.Connection) -> None:
         connection.pragma("user_version", VERSION)
 
 
-AMONG = "IN (SELECT value FROM json_each(?))"
-"""Whether something is among values that are given as JSON."""
+IN_VALUES = "IN (SELECT value FROM json_each(?))"
+"""SQL: whether a value is in a JSON array."""
 
 
 def as_json(values: Iterable[int] | Iterable[str]) -> str:
-    """Values as `json_each` takes them: any number of them is one value of a statement."""
+    """Encode values for `json_each`, so that any number of them is one parameter of a statement."""
     return msgspec.json.encode(list(values)).decode()
 
 
 class Base:
-    """A connection and the file it is to."""
+    """A connection to a database file."""
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         self._db = connection
         self._path = path
         self._last_key: int | None = None
-        self._is_nowhere = self._is_marked = str(path) == NOWHERE
+        self._is_in_memory = self._is_marked = str(path) == IN_MEMORY
         self.journal_id: str = str(self._value("SELECT value FROM journal WHERE name = 'id'"))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing of what is written inside."""
+        """Write everything inside, or nothing."""
         try:
             self._db.execute("BEGIN IMMEDIATE")
             if not self._is_marked:
@@ -226,64 +229,64 @@ class Base:
             self._db.execute("COMMIT")
         except BaseException as error:
             self._last_key = None
-            self._is_marked = self._is_nowhere
+            self._is_marked = self._is_in_memory
             if not self._db.get_autocommit():
                 self._db.execute("ROLLBACK")
             if isinstance(error, apsw.Error):
-                raise self._told(error) from error
+                raise self._public_error(error) from error
             raise
 
     def commit_durably(self) -> None:
-        """From now on, what was written when a transaction ends outlasts a power cut."""
+        """From now on, make every committed transaction survive a power cut."""
         self._db.pragma("synchronous", "full")
 
     def _mark(self) -> None:
-        """Leave the mark of this session in the rows and beside them: a copy of one alone is told by it."""
+        """Write the mark of this session to the rows and next to them, to detect inconsistent copies."""
         mark = os.urandom(8).hex()
         self._db.execute("INSERT OR REPLACE INTO journal VALUES ('generation', ?)", (mark,))
         leave_mark(self._path.parent, mark)
         self._is_marked = True
 
     def generation(self) -> str:
-        """The mark that the last session of writing left; empty if none did."""
+        """Return the mark that the last writing session left; empty if there is none."""
         return str(self._value("SELECT value FROM journal WHERE name = 'generation'") or "")
 
     def writers(self) -> list[str]:
-        """The machines that wrote to it, the last one last."""
+        """Return the machines that wrote to it, the latest last."""
         return str(self._value("SELECT value FROM journal WHERE name = 'writers'") or "").split()
 
     def set_writers(self, machines: list[str]) -> None:
-        """Remember which machines wrote to it."""
+        """Store the machines that wrote to it."""
         self._db.execute("INSERT OR REPLACE INTO journal VALUES ('writers', ?)", (" ".join(machines),))
 
     @contextmanager
-    def one_moment(self) -> Iterator[None]:
-        """What is read inside is as of one moment, whatever others write."""
+    def read_snapshot(self) -> Iterator[None]:
+        """Read one consistent state inside, whatever other processes write."""
         self._db.execute("BEGIN")
         try:
             yield
         finally:
-            self._db.execute("ROLLBACK")  # nothing was written, and where there is damage a commit fails
+            self._db.execute("ROLLBACK")  # nothing was written, and on a damaged database a commit would fail
 
-    def _told(self, error: apsw.Error) -> AgentJournalError:
-        """An error of the database as a person is told it."""
+    def _public_error(self, error: apsw.Error) -> AgentJournalError:
+        """Convert a database error to one for users."""
         if isinstance(error, _DAMAGE):
             return DamagedArchive(str(self._path), f"the database is damaged ({error})")
         return CannotWrite(str(self._path), str(error))
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._db.close()
 
     def last_key(self) -> int:
-        """The highest key given so far."""
+        """Return the highest key in use."""
         if self._last_key is not None:
             return self._last_key
         last: int = self._value("SELECT value FROM journal WHERE name = 'last_key'")
         return last
 
     def _new_key(self) -> int:
-        """A key that was never given before: messages, titles and memories share one row of numbers."""
+        """Return a new key; messages, titles and memories share one sequence."""
         self._last_key = self.last_key() + 1
         return self._last_key
 

@@ -1,4 +1,4 @@
-"""Conversations and memories: brought in, and merged with what is there."""
+"""Store conversations and memories, or merge them with what is stored."""
 
 from __future__ import annotations
 
@@ -6,37 +6,44 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal.archive import encoded, message_matching
+from agent_journal.archive import duplicates, encoded
 from agent_journal.archive.bodies import entry_of
-from agent_journal.archive.merge import Says, Stored, merged_detail, planned, preference
-from agent_journal.archive.rows import content_hash, detail_of, memory_hash, messages_in, says_all
-from agent_journal.archive.sqlite.connection import AMONG, as_json
-from agent_journal.archive.sqlite.copies import SAID
+from agent_journal.archive.merge import Comparison, StoredEntry, merge_detail, plan_merge, preference
+from agent_journal.archive.rows import contains_all, content_hash, detail_of, memory_hash, message_count
+from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
+from agent_journal.archive.sqlite.copies import MESSAGE_TEXTS
 from agent_journal.archive.sqlite.counting import name_of
 from agent_journal.archive.sqlite.duplicates import Duplicates
-from agent_journal.archive.sqlite.indexed import Indexable, indexed, remembered, titled
+from agent_journal.archive.sqlite.index_entries import (
+    IndexEntries,
+    NewIndexEntries,
+    memory_entry,
+    message_entries,
+    title_entry,
+)
 from agent_journal.archive.sqlite.prompts import Prompts
 from agent_journal.archive.store import Change
 from agent_journal.model import timestamps, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from agent_journal.archive.bodies import Block
-    from agent_journal.archive.merge import Plan
+    from agent_journal.archive.merge import MergePlan
     from agent_journal.archive.rows import Row
-    from agent_journal.archive.sqlite.entries import Original
-    from agent_journal.archive.store import Indexed
+    from agent_journal.archive.sqlite.entries import CopyOriginal
+    from agent_journal.archive.sqlite.index_entries import ToolsByCall
+    from agent_journal.archive.store import IndexEntry
     from agent_journal.model import Conversation, Memory
 
-_KNOWN = (
+_STORED_CONVERSATION = (
     "SELECT key, detail, title, title_key, opening, reader, version, model, project, git_branch, started_at, "
     "updated_at, only_prompts, messages FROM conversations WHERE source = ? AND id = ?"
 )
-_NEVER = (1 << 63) - 1
+_MAX_MS = (1 << 63) - 1
 
 
-class _Known(NamedTuple):
+class _StoredConversation(NamedTuple):
     key: int
     detail: bytes
     title: str | None
@@ -53,13 +60,13 @@ class _Known(NamedTuple):
     messages: int
 
     @property
-    def tells(self) -> bool:
-        """Whether something is known that was said beyond prompts."""
+    def has_more_than_prompts(self) -> bool:
+        """Whether more than prompts is known of it."""
         return bool(self.messages and not self.only_prompts)
 
 
-class Conversations(Prompts, Duplicates, Indexable):
-    """The part of the store that brings in what was said."""
+class Conversations(Prompts, Duplicates, IndexEntries):
+    """The part of the store that stores conversations and memories."""
 
     def put(
         self,
@@ -70,27 +77,27 @@ class Conversations(Prompts, Duplicates, Indexable):
         *,
         is_past: bool = False,
     ) -> Change:
-        """Bring in a conversation, or merge it with what is there.
+        """Store a conversation, or merge it with what is stored.
 
-        Bodies of the rows may be in blocks already; the rows have none then. What is of the past does not
-        stand above what is there, whatever its time.
+        The bodies of the rows may already be packed in blocks; then the rows have none. With `is_past`,
+        stored content is never replaced, whatever the times.
         """
-        row = next(self._rows(_KNOWN, conversation.source, conversation.id), None)
-        known = None if row is None else _Known(*row)
+        row = next(self._rows(_STORED_CONVERSATION, conversation.source, conversation.id), None)
+        stored = None if row is None else _StoredConversation(*row)
         if conversation.only_prompts:
-            return self._put_prompts(conversation, rows, known, source, blocks, is_past=is_past)
+            return self._put_prompts(conversation, rows, stored, source, blocks, is_past=is_past)
         gone: list[int] = []
-        if known is None:
+        if stored is None:
             change = self._add(conversation, rows, source, blocks)
-        elif known.only_prompts and messages_in(rows):
-            gone = self._cleared(known.key)
-            change = self._add(conversation, rows, source, blocks, known.key)
+        elif stored.only_prompts and message_count(rows):
+            gone = self._clear_prompts(stored.key)
+            change = self._add(conversation, rows, source, blocks, stored.key)
         else:
             rows = self._with_bodies(rows, blocks)
-            change = self._merge(conversation, rows, known, source, is_past=is_past)
-        self._hold(source, change.conversation, unit_of(conversation), only_prompts=False)
+            change = self._merge(conversation, rows, stored, source, is_past=is_past)
+        self._link_content(source, change.conversation, unit_of(conversation), only_prompts=False)
         if change.added:
-            gone += self._take_prompts(conversation, change.conversation, rows)
+            gone += self._take_over_prompts(conversation, change.conversation, rows)
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(key,) for key in gone])
         return change._replace(removed=[*change.removed, *gone]) if gone else change
 
@@ -98,36 +105,40 @@ class Conversations(Prompts, Duplicates, Indexable):
         self,
         conversation: Conversation,
         rows: list[Row],
-        known: _Known | None,
+        stored: _StoredConversation | None,
         source: int,
         blocks: Sequence[Block],
         *,
         is_past: bool,
     ) -> Change:
-        """Bring in what a list of prompts tells, as far as nothing tells more."""
-        unit, there = unit_of(conversation), known.key if known else 0
-        if known is not None and known.tells and self._is_told(there, source, unit):
-            self._hold(source, there, unit, only_prompts=True)
-            self._came(source, there, ())
-            return Change(there, 0, 0, [], [])
-        all_rows, tellers = rows, list[int]()
+        """Store a list of prompts, except those of conversations that another source contains."""
+        unit, key = unit_of(conversation), stored.key if stored else 0
+        if (
+            stored is not None
+            and stored.has_more_than_prompts
+            and self._has_full_content_elsewhere(key, source, unit)
+        ):
+            self._link_content(source, key, unit, only_prompts=True)
+            self._record_given(source, key, ())
+            return Change(key, 0, 0, [], [])
+        all_rows, others = rows, list[int]()
         if conversation.made_id:
             rows, blocks = self._with_bodies(rows, blocks), ()
-            rows, tellers = self._unanswered(conversation, rows, source, unit)
-        is_called_so = known is not None and conversation.title in {None, known.title}
-        if is_called_so and self._is_held(source, there, unit, rows):
-            return Change(there, 0, 0, [], [])
+            rows, others = self._prompts_without_session(conversation, rows, source, unit)
+        has_same_title = stored is not None and conversation.title in {None, stored.title}
+        if has_same_title and self._is_linked(source, key, unit, rows):
+            return Change(key, 0, 0, [], [])
         if conversation.made_id:
-            rows, new = self._newly_answered(conversation, rows, source, unit)
+            rows, new = self._match_new_prompts(conversation, rows, source, unit)
             if all_rows and not rows:
-                return Change(next(iter((*tellers, *new)), there), 0, 0, [], [])
+                return Change(next(iter((*others, *new)), key), 0, 0, [], [])
             conversation = _narrowed(conversation, rows) if len(rows) < len(all_rows) else conversation
-        if known is None:
+        if stored is None:
             change = self._add(conversation, rows, source, blocks)
         else:
             rows = self._with_bodies(rows, blocks)
-            change = self._merge(conversation, rows, known, source, is_past=is_past)
-        self._hold(source, change.conversation, unit, only_prompts=True)
+            change = self._merge(conversation, rows, stored, source, is_past=is_past)
+        self._link_content(source, change.conversation, unit, only_prompts=True)
         return change
 
     def _add(
@@ -138,7 +149,7 @@ class Conversations(Prompts, Duplicates, Indexable):
         blocks: Sequence[Block],
         free: int | None = None,
     ) -> Change:
-        """Bring in a conversation that is not there, under a key that is free, else under a new one."""
+        """Store a new conversation under a free key, if given, or else under a new one."""
         key: int = free or self._value("SELECT coalesce(max(key), 0) + 1 FROM conversations")
         title_key = self._new_key() if conversation.title else None
         columns = {
@@ -147,11 +158,11 @@ class Conversations(Prompts, Duplicates, Indexable):
             "id": conversation.id,
             "title_key": title_key,
             "opening": _opening_of(conversation, rows),
-            "messages": messages_in(rows),
-            "events": len(rows) - messages_in(rows),
+            "messages": message_count(rows),
+            "events": len(rows) - message_count(rows),
             **self._columns(conversation, rows),
         }
-        copies = self._copies(key, conversation.source, rows) or self._twin_of(
+        copies = self._copies(key, conversation.source, rows) or self._copies_in_duplicate(
             key, columns, rows, (source, unit_of(conversation)), blocks
         )
         places = ", ".join("?" * len(columns))
@@ -160,142 +171,170 @@ class Conversations(Prompts, Duplicates, Indexable):
         )
         if copies:
             rows, blocks = self._with_bodies(rows, blocks), ()
-        keys = self._insert(key, [(place, 0, row) for place, row in enumerate(rows)], copies, source, blocks)
-        self._came(source, key, (new for new, _ in keys))
-        self._count(conversation, key, keys, copies)
-        entries = self._new_entries(key, conversation, keys, copies)
-        if title_key:
-            entries.append(titled(title_key, key, conversation))
-        return Change(key, messages_in(rows), 0, entries, [])
+        keys = self._insert(key, rows, copies, source, blocks)
+        self._record_given(source, key, (new for new, _ in keys))
+        self._count_calls_and_usage(conversation, key, keys, copies)
+        new = [each for each in keys if each[1].hash not in copies]
+        entries = NewIndexEntries(key, conversation, new, self._called_tools(key, new), title_key)
+        return Change(key, message_count(rows), 0, entries, [])
 
     def _merge(
-        self, conversation: Conversation, rows: list[Row], known: _Known, source: int, *, is_past: bool
+        self,
+        conversation: Conversation,
+        rows: list[Row],
+        stored_conversation: _StoredConversation,
+        source: int,
+        *,
+        is_past: bool,
     ) -> Change:
-        key = known.key
-        wanted = self._preference(conversation, known, source)
-        is_anew = self._begins_anew(source, key)
-        is_newer = wanted > 0 or (
-            not (wanted or is_past) and (is_anew or _is_newer(conversation, rows, known.updated_at))
+        key = stored_conversation.key
+        version_preference = self._preference(conversation, stored_conversation, source)
+        is_replaced = self._starts_over(source, key)
+        is_newer = version_preference > 0 or (
+            not (version_preference or is_past)
+            and (is_replaced or _is_newer(conversation, rows, stored_conversation.updated_at))
         )
-        whole = conversation if is_anew else self._whole(conversation, known, is_newer=is_newer)
-        if conversation.only_prompts or known.only_prompts:
-            # What was pasted into a prompt may be gone by now; what was there of it stays.
-            whole, is_newer = replace(whole, only_prompts=True), False
-        is_filed_anew = (whole.cwd, whole.git_branch) != (known.project, known.git_branch)
-        last = self.last_key() if is_filed_anew else 0
-        removed = self._file_anew(key) if is_filed_anew else []
+        merged = (
+            conversation
+            if is_replaced
+            else self._merge_detail(conversation, stored_conversation, is_newer=is_newer)
+        )
+        if conversation.only_prompts or stored_conversation.only_prompts:
+            # What was pasted into a prompt may be gone by now; what is stored of it stays.
+            merged, is_newer = replace(merged, only_prompts=True), False
+        is_rekeyed = (merged.cwd, merged.git_branch) != (
+            stored_conversation.project,
+            stored_conversation.git_branch,
+        )
+        last = self.last_key() if is_rekeyed else 0
+        removed = self._rekey_for_index(key) if is_rekeyed else []
         stored = self._stored(key)
-        same = self._same(key, stored, rows) if wanted else {}
-        again = source if source in self._anew else None
-        plan = planned(stored, rows, is_newer=is_newer, compare=self._compared, same=same, again=again)
-        added = [row for _, row in plan.added]
-        copies = self._copies(key, conversation.source, added) or self._copies_of_twin(key, added)
-        self._carry_out(key, plan)
-        keys = self._insert(key, _additions(plan), copies, source)
-        self._came(source, key, (*plan.given, *(new for new, _ in keys)))
-        self._note_givers(source, stored, plan, keys)
-        pairs = _pairs(plan, keys)
-        self._let_go(key, [(old, new, name_of(conversation, row)) for old, new, row in pairs])
-        self._count(conversation, key, keys[: len(added)], copies, _there(stored, rows))
-        removed += self._replace(key, pairs)
-        title_key = known.title_key
-        if is_titled_anew := is_filed_anew or whole.title != known.title:
-            removed += [title_key] if title_key else []
-            title_key = self._new_key() if whole.title else None
-        self._update(key, whole, rows, title_key, None if is_anew else known)
-        entries = (
-            self._indexed_of(key, last) if is_filed_anew else self._new_entries(key, whole, keys, copies)
+        same = self._match_other_form(key, stored, rows) if version_preference else {}
+        reimported_source = source if source in self._reimports else None
+        plan = plan_merge(
+            stored,
+            rows,
+            is_newer=is_newer,
+            compare=self._compare,
+            same_entries=same,
+            reimported_source=reimported_source,
         )
-        if is_titled_anew and title_key:
-            entries.append(titled(title_key, key, whole))
-        if added and known.opening is None and not whole.only_prompts:
-            late = self._twin_met_late(key, (source, unit_of(conversation)))
-            if late:
-                self._fold(conversation, key, late)
-                removed += late
-                entries = [entry for entry in entries if entry.key not in late]
-        if added or is_filed_anew:
-            entries += self._indexed_by_key(self._judge_twins(key))
+        added = [row for _, row in plan.added]
+        copies = self._copies(key, conversation.source, added) or self._copies_in_known_duplicates(key, added)
+        self._apply(key, plan)
+        new_rows, positions = _additions(plan)
+        keys = self._insert(key, new_rows, copies, source, positions=positions)
+        self._record_given(source, key, (*plan.unchanged, *(new for new, _ in keys)))
+        self._record_sources(source, stored, plan, keys)
+        pairs = _replacements(plan, keys)
+        self._move_usage(key, [(old, new, name_of(conversation, row)) for old, new, row in pairs])
+        self._count_calls_and_usage(
+            conversation, key, keys[: len(added)], copies, _unchanged_rows(stored, rows)
+        )
+        removed += self._replace(key, pairs)
+        title_key = stored_conversation.title_key
+        if has_new_title := is_rekeyed or merged.title != stored_conversation.title:
+            removed += [title_key] if title_key else []
+            title_key = self._new_key() if merged.title else None
+        self._update(key, merged, rows, title_key, None if is_replaced else stored_conversation)
+        entries = self._indexed_of(key, last) if is_rekeyed else self._new_entries(key, merged, keys, copies)
+        if has_new_title and title_key:
+            entries.append(title_entry(title_key, key, merged))
+        if added and stored_conversation.opening is None and not merged.only_prompts:
+            late_copies = self._find_late_duplicate(key, (source, unit_of(conversation)))
+            if late_copies:
+                self._mark_as_copies(conversation, key, late_copies)
+                removed += late_copies
+                entries = [entry for entry in entries if entry.key not in late_copies]
+        if added or is_rekeyed:
+            entries += self._index_entries_by_key(self._reassess_duplicates(key))
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(gone,) for gone in removed])
-        changed = messages_in(row for _, row in plan.replaced) + len(plan.superseded)
-        new = max(0, messages_in(added) - changed)
-        return Change(key, new, changed + len(plan.earlier), entries, removed, plan.leaves)
+        changed = message_count(row for _, row in plan.replaced) + len(plan.superseded)
+        new = max(0, message_count(added) - changed)
+        return Change(key, new, changed + len(plan.earlier), entries, removed, plan.misses_entries)
 
-    def _file_anew(self, conversation: int) -> list[int]:
-        """Give entries new keys, under which the index learns by what else they are found; the old keys."""
+    def _rekey_for_index(self, conversation: int) -> list[int]:
+        """Give entries new keys, so that the index takes up their new filter values; return the old keys."""
         sql = "SELECT key FROM timeline WHERE conversation = ? AND copy_of IS NULL AND role IS NOT NULL"
         old = sorted(key for (key,) in self._rows(sql, conversation))
         self._rekey(conversation, {key: self._new_key() for key in old})
         return old
 
-    def _preference(self, conversation: Conversation, known: _Known, source: int) -> int:
-        """Which of two forms is shown; a file that turns out to be of another version as it grows is one."""
-        wanted = preference(conversation.origin, known.reader, known.version)
+    def _preference(self, conversation: Conversation, stored: _StoredConversation, source: int) -> int:
+        """Compare two formats of a conversation; a growing file whose version changes is only one."""
+        result = preference(conversation.origin, stored.reader, stored.version)
         unit = unit_of(conversation)
-        if not (wanted and unit):
-            return wanted
+        if not (result and unit):
+            return result
         elsewhere = (
             "SELECT 1 FROM contents WHERE conversation = ? AND (source, unit) != (?, ?) "
             "AND NOT only_prompts LIMIT 1"
         )
-        return 0 if self._value(elsewhere, known.key, source, unit) is None else wanted
+        return 0 if self._value(elsewhere, stored.key, source, unit) is None else result
 
     def _new_entries(
         self,
         key: int,
         conversation: Conversation,
         keys: list[tuple[int, Row]],
-        copies: dict[bytes, Original],
-    ) -> list[Indexed]:
-        """What the index is given of new rows; copies are found where their originals are."""
+        copies: dict[bytes, CopyOriginal],
+    ) -> list[IndexEntry]:
+        """Return the index entries of new rows; copies are found through their originals."""
         new = [(number, row) for number, row in keys if row.hash not in copies]
-        called = self._called(key) if any(row.calls for _, row in new) else {}
-        return indexed(key, conversation, new, called)
+        return [*message_entries(key, conversation, new, self._called_tools(key, new))]
 
-    def _indexed_by_key(self, keys: Collection[int]) -> list[Indexed]:
-        """What the index is given of entries, in the order of their keys."""
-        sql = f"SELECT DISTINCT conversation FROM timeline WHERE key {AMONG}"
+    def _called_tools(self, conversation: int, keys: Iterable[tuple[int, Row]]) -> ToolsByCall:
+        """Return the tools that a conversation called, by call id, if any of the rows need them."""
+        return self._tools_by_call(conversation) if any(row.calls for _, row in keys) else {}
+
+    def _index_entries_by_key(self, keys: Collection[int]) -> list[IndexEntry]:
+        """Return the index entries of entries, in the order of their keys."""
+        sql = f"SELECT DISTINCT conversation FROM timeline WHERE key {IN_VALUES}"
         numbers = [row[0] for row in self._rows(sql, as_json(keys))] if keys else []
-        found = [entry for number in numbers for entry in self.indexed_of(number, set(keys))]
-        return sorted(found, key=lambda entry: entry.key)
+        entries = [entry for number in numbers for entry in self.index_entries_of(number, set(keys))]
+        return sorted(entries, key=lambda entry: entry.key)
 
-    def _whole(self, conversation: Conversation, known: _Known, *, is_newer: bool) -> Conversation:
-        before = self._detail(known.key)
-        return merged_detail(conversation, before) if is_newer else merged_detail(before, conversation)
+    def _merge_detail(
+        self, conversation: Conversation, stored_conversation: _StoredConversation, *, is_newer: bool
+    ) -> Conversation:
+        stored = self._detail(stored_conversation.key)
+        return merge_detail(conversation, stored) if is_newer else merge_detail(stored, conversation)
 
-    def _stored(self, key: int) -> list[Stored]:
+    def _stored(self, key: int) -> list[StoredEntry]:
         sql = (
             "SELECT key, id, earlier, hash, position, given_by, at FROM timeline WHERE conversation = ? "
             "ORDER BY position"
         )
-        return [Stored(*row) for row in self._rows(sql, key)]
+        return [StoredEntry(*row) for row in self._rows(sql, key)]
 
-    def _compared(self, key: int, row: Row) -> Says:
+    def _compare(self, key: int, row: Row) -> Comparison:
         old, new = self._entry(key), entry_of(row.body, row.text)
-        return Says(says_all(new, old), says_all(old, new))
+        return Comparison(contains_all(new, old), contains_all(old, new))
 
-    def _same(self, key: int, stored: list[Stored], rows: list[Row]) -> dict[int, int]:
-        """Rows of another form of the conversation, by place, that are stored under other ids, by key."""
+    def _match_other_form(self, key: int, stored: list[StoredEntry], rows: list[Row]) -> dict[int, int]:
+        """Match rows of another format, by position, to stored entries with other ids, by key."""
         ids = {entry.id for entry in stored}
-        ours = ((place, row.role, row.text, row.at) for place, row in enumerate(rows) if row.id not in ids)
-        theirs = message_matching.said_in(self._rows(SAID, key), at_any_time=True)
-        came = {row.id for row in rows}
-        taken = {entry.key for entry in stored if entry.id in came}
-        return message_matching.matches(
-            message_matching.said_in(ours, at_any_time=True),
-            [each for each in theirs if each.key not in taken],
+        incoming = (
+            (position, row.role, row.text, row.at) for position, row in enumerate(rows) if row.id not in ids
+        )
+        texts = duplicates.timed_texts(self._rows(MESSAGE_TEXTS, key), at_any_time=True)
+        incoming_ids = {row.id for row in rows}
+        taken = {entry.key for entry in stored if entry.id in incoming_ids}
+        return duplicates.match_texts(
+            duplicates.timed_texts(incoming, at_any_time=True),
+            [each for each in texts if each.key not in taken],
         )
 
-    def _carry_out(self, conversation: int, plan: Plan) -> None:
+    def _apply(self, conversation: int, plan: MergePlan) -> None:
         self._many("UPDATE timeline SET position = ? WHERE key = ?", [(to, key) for key, to in plan.moved])
         self._many(
             "UPDATE timeline SET earlier = ? WHERE key = ?", [(to, key) for key, to in plan.superseded]
         )
-        # What is counted is what is shown.
+        # Only current entries are counted.
         self._drop_calls(conversation, [key for key, _ in plan.superseded])
 
     def _replace(self, conversation: int, pairs: list[tuple[int, int, Row]]) -> list[int]:
-        """Let what points to replaced entries point to those in their place; keys the index must lose."""
+        """Redirect references to replaced entries; return the keys to remove from the index."""
         self._many("UPDATE timeline SET copy_of = ? WHERE copy_of = ?", [(new, old) for old, new, _ in pairs])
         self._many(
             "UPDATE tool_calls SET answered_by = ? WHERE conversation = ? AND answered_by = ?",
@@ -306,7 +345,7 @@ class Conversations(Prompts, Duplicates, Indexable):
         return replaced
 
     def _columns(
-        self, conversation: Conversation, rows: Sequence[Row], known: _Known | None = None
+        self, conversation: Conversation, rows: Sequence[Row], stored: _StoredConversation | None = None
     ) -> dict[str, Any]:
         link, origin = conversation.link, conversation.origin
         detail = detail_of(conversation)
@@ -331,11 +370,11 @@ class Conversations(Prompts, Duplicates, Indexable):
             "version": origin.version if origin else None,
             "revision": origin.revision if origin else None,
             "hash": content_hash(detail, None),
-            "detail": self._blocks.small(detail),
+            "detail": self._blocks.compress(detail),
         }
-        if known is not None:  # what its entries told so far
-            columns["model"] = columns["model"] or known.model
-            columns["summary"] = columns["summary"] or self._first_words(known.key)
+        if stored is not None:  # from its stored entries
+            columns["model"] = columns["model"] or stored.model
+            columns["summary"] = columns["summary"] or self._title_from_prompts(stored.key)
         for row in rows:
             columns["model"] = columns["model"] or row.model
             if columns["model"] and columns["summary"]:
@@ -344,9 +383,9 @@ class Conversations(Prompts, Duplicates, Indexable):
                 columns["summary"] = tree.title_from([row.text])
         if columns["started_at"] is None:
             first = next((row.at for row in rows if row.at), None)
-            columns["started_at"] = _earliest(first, known.started_at if known else None)
+            columns["started_at"] = _earliest(first, stored.started_at if stored else None)
         if columns["updated_at"] is None:
-            told = (*(row.at for row in rows), known.updated_at if known else None)
+            told = (*(row.at for row in rows), stored.updated_at if stored else None)
             # Some sources tell no more than when a conversation was begun.
             columns["updated_at"] = _latest(*told) or columns["started_at"]
         columns["started_ms"] = timestamps.epoch_ms(columns["started_at"])
@@ -359,7 +398,7 @@ class Conversations(Prompts, Duplicates, Indexable):
         whole: Conversation,
         rows: Sequence[Row],
         title_key: int | None,
-        known: _Known | None,
+        known: _StoredConversation | None,
     ) -> None:
         columns = {"title_key": title_key, **self._sizes(key), **self._columns(whole, rows, known)}
         if whole.only_prompts:
@@ -368,10 +407,10 @@ class Conversations(Prompts, Duplicates, Indexable):
         self._db.execute(f"UPDATE conversations SET {changes} WHERE key = ?", (*columns.values(), key))
 
     def put_memory(self, memory: Memory, source: int) -> Change:
-        """Bring in a memory; another with the same id is replaced if it says something else."""
+        """Store a memory; one with the same id and other content is replaced."""
         body = encoded.encode(memory)
         digest = memory_hash(memory)
-        known = next(
+        stored = next(
             self._rows(
                 "SELECT key, hash, at, given_by FROM memories WHERE source = ? AND id = ?",
                 memory.source,
@@ -379,11 +418,11 @@ class Conversations(Prompts, Duplicates, Indexable):
             ),
             None,
         )
-        if known is not None and (known[1] == digest or _is_before(memory.at, known[2])):
-            self._came(source, 0, known[:1])
-            self._note_giver(known[0], known[3], source)
+        if stored is not None and (stored[1] == digest or _is_before(memory.at, stored[2])):
+            self._record_given(source, 0, stored[:1])
+            self._record_source(stored[0], stored[3], source)
             return Change(0, 0, 0, [], [])
-        removed = [] if known is None else [known[0]]
+        removed = [] if stored is None else [stored[0]]
         self._many("DELETE FROM memories WHERE key = ?", [(key,) for key in removed])
         self._many("INSERT OR IGNORE INTO removed VALUES (?)", [(key,) for key in removed])
         key = self._new_key()
@@ -394,67 +433,69 @@ class Conversations(Prompts, Duplicates, Indexable):
                 body, source,
             ),
         )  # fmt: skip
-        self._came(source, 0, (key,))
-        if known is not None:
-            self._hand_over(known[0], known[3], key, source)
-        return Change(0, not removed, len(removed), [remembered(key, memory)], removed)
+        self._record_given(source, 0, (key,))
+        if stored is not None:
+            self._transfer_sources(stored[0], stored[3], key, source)
+        return Change(0, not removed, len(removed), [memory_entry(key, memory)], removed)
 
 
 def _opening_of(conversation: Conversation, rows: Sequence[Row]) -> bytes | None:
-    """What twins are known by; prompts without answers are no twins of anything."""
+    """Return the hash by which duplicates are found; prompts without answers have no duplicates."""
     if conversation.only_prompts:
         return None
-    return message_matching.opening_of((row.role, row.text, row.at) for row in rows)
+    return duplicates.opening_hash((row.role, row.text, row.at) for row in rows)
 
 
 def _narrowed(conversation: Conversation, rows: Sequence[Row]) -> Conversation:
-    """A conversation of some of its rows, which are of their times."""
-    moments = [row.at for row in rows]
-    return replace(conversation, started_at=_earliest(*moments), updated_at=_latest(*moments))
+    """Limit a conversation's times to those of some of its rows."""
+    times = [row.at for row in rows]
+    return replace(conversation, started_at=_earliest(*times), updated_at=_latest(*times))
 
 
 def unit_of(conversation: Conversation) -> str:
-    """Which file of its source a conversation is in; empty if that is not known."""
+    """Return the file of its source that contains a conversation; empty if unknown."""
     return (conversation.origin.file or "") if conversation.origin else ""
 
 
-def _additions(plan: Plan) -> list[tuple[int, int, Row]]:
-    current = [(place, 0, row) for place, row in plan.added]
-    return current + [(place, version, row) for place, row, version in plan.earlier]
+def _additions(plan: MergePlan) -> tuple[list[Row], list[tuple[int, int]]]:
+    """Return the new rows, and the position and version of each."""
+    rows = [row for _, row in plan.added] + [row for _, row, _ in plan.earlier]
+    current = [(position, 0) for position, _ in plan.added]
+    return rows, current + [(position, version) for position, _, version in plan.earlier]
 
 
-def _there(stored: Sequence[Stored], rows: Sequence[Row]) -> list[tuple[int, Row]]:
-    """Incoming rows that are shown as they are, with their keys."""
+def _unchanged_rows(stored: Sequence[StoredEntry], rows: Sequence[Row]) -> list[tuple[int, Row]]:
+    """Return incoming rows that are stored unchanged, with their keys."""
     shown = {(entry.id, entry.hash): entry.key for entry in stored if not entry.version}
     return [(shown[name], row) for row in rows if (name := (row.id, row.hash)) in shown]
 
 
-def _pairs(plan: Plan, keys: list[tuple[int, Row]]) -> list[tuple[int, int, Row]]:
-    """Replaced entries by key, with the keys of those in their place."""
+def _replacements(plan: MergePlan, keys: list[tuple[int, Row]]) -> list[tuple[int, int, Row]]:
+    """Return replaced entries by key, with the keys of their replacements."""
     now = {row.hash: key for key, row in keys}
     return [(old, now[row.hash], row) for old, row in plan.replaced]
 
 
 def _is_newer(conversation: Conversation, rows: Sequence[Row], updated_at: str | None) -> bool:
-    """Whether a conversation is as it was later than at that time, as far as can be told."""
-    ours = timestamps.epoch_ms(conversation.updated_at or _latest(*(row.at for row in rows)))
-    return ours is None or ours >= (timestamps.epoch_ms(updated_at) or 0)
+    """Whether a conversation is not older than that time, as far as known."""
+    updated_ms = timestamps.epoch_ms(conversation.updated_at or _latest(*(row.at for row in rows)))
+    return updated_ms is None or updated_ms >= (timestamps.epoch_ms(updated_at) or 0)
 
 
 def _is_before(at: str | None, other: str | None) -> bool:
-    ours, theirs = timestamps.epoch_ms(at), timestamps.epoch_ms(other)
-    return ours is not None and theirs is not None and ours < theirs
+    first, second = timestamps.epoch_ms(at), timestamps.epoch_ms(other)
+    return first is not None and second is not None and first < second
 
 
-def _latest(*moments: str | None) -> str | None:
-    return max((at for at in moments if at), key=lambda at: timestamps.epoch_ms(at) or 0, default=None)
+def _latest(*times: str | None) -> str | None:
+    return max((at for at in times if at), key=lambda at: timestamps.epoch_ms(at) or 0, default=None)
 
 
 def _summary_of(conversation: Conversation) -> str | None:
-    """The source's last summary of a conversation; one for the model, at a compaction, is no title."""
+    """Return the source's last summary of a conversation; not one made for the model at a compaction."""
     about = (each.text for each in reversed(conversation.summaries) if each.kind != "system")
     return next(about, None)
 
 
-def _earliest(*moments: str | None) -> str | None:
-    return min((at for at in moments if at), key=lambda at: timestamps.epoch_ms(at) or _NEVER, default=None)
+def _earliest(*times: str | None) -> str | None:
+    return min((at for at in times if at), key=lambda at: timestamps.epoch_ms(at) or _MAX_MS, default=None)

@@ -1,19 +1,19 @@
-"""Entries of timelines: written in blocks, read again, taken away."""
+"""Write, read and delete the entries of timelines, which are stored in blocks."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from itertools import count, groupby
+from itertools import count, groupby, islice, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal.archive.bodies import Blocks, entry_of, whole
+from agent_journal.archive.bodies import Blocks, entry_of, restore_columns
 from agent_journal.archive.rows import content_hash, conversation_of, memory_hash, memory_of
 from agent_journal.archive.sqlite.connection import Base
-from agent_journal.archive.store import Unsound
+from agent_journal.archive.store import DamagedRows
 from agent_journal.errors import DamagedArchive
 from agent_journal.model import Conversation, Event, Memory, Message, Text
 
@@ -33,18 +33,28 @@ _INSERT = (
     "copy_hash, copy_of, block, start, size, given_by) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-# What is no text, because it is damaged, must not keep the rows around it from being read.
-PLACE = "key, CAST(text AS BLOB), hash, block, start, size, " + ", ".join(
+# Cast to BLOB, because invalid text in one damaged row would make the rows around it unreadable.
+ENTRY_COLUMNS = "key, CAST(text AS BLOB), hash, block, start, size, " + ", ".join(
     f"CAST({column} AS BLOB)" for column in ("id", "parent_id", "role", "name", "at", "model")
 )
-MEMORY = "source, id, kind, about, at, CAST(text AS BLOB), hash, body"
+MEMORY_COLUMNS = "source, id, kind, about, at, CAST(text AS BLOB), hash, body"
+# Rows of so many entries are made and written at a time.
+_INSERT_BATCH = 10_000
 _ROLES = {"user", "assistant", "system", "tool"}
-# What values of another type or size than were written lead to.
-BAD_VALUES = (TypeError, ValueError, AttributeError, OverflowError, MemoryError, StopIteration, RuntimeError)
+# Errors that values of an unexpected type or size cause.
+DECODE_ERRORS = (
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+    MemoryError,
+    StopIteration,
+    RuntimeError,
+)
 
 
-class Original(NamedTuple):
-    """The message that another one is a copy of."""
+class CopyOriginal(NamedTuple):
+    """The original of a copy."""
 
     key: int
     hash: bytes
@@ -54,39 +64,47 @@ class Original(NamedTuple):
 
 
 class Entries(Base):
-    """The part of the store that holds entries."""
+    """The part of the store that stores entries."""
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         super().__init__(connection, path)
         self._blocks = Blocks()
-        self.stood_in: dict[int, bytes] = {}
-        """Entries, by key, that were asked for and are damaged: what columns have was given instead."""
+        self.substituted: dict[int, bytes] = {}
+        """The hashes, by key, of damaged entries that were rebuilt from their columns."""
 
     def _insert(
         self,
         conversation: int,
-        rows: list[tuple[int, int, Row]],
-        copies: dict[bytes, Original],
+        rows: Sequence[Row],
+        copies: dict[bytes, CopyOriginal],
         source: int,
         blocks: Sequence[Block] = (),
+        *,
+        positions: Iterable[tuple[int, int]] | None = None,
     ) -> list[tuple[int, Row]]:
-        """Write entries (position, earlier version or 0, row) that a source gives; their keys."""
+        """Write the entries of a source, and return their keys.
+
+        `positions` has the position and version of each (0: current); without it they are numbered in order.
+        """
         first = self.last_key() + 1
         self._last_key = first + len(rows) - 1
-        places = self._put_blocks(blocks) if blocks else self._pack([row for _, _, row in rows], copies)
-        values = [
+        keys = [*zip(count(first), rows, strict=False)]
+        placed = zip(count(), repeat(0), strict=False) if positions is None else positions
+        places = self._put_blocks(blocks) if blocks else self._pack(rows, copies)
+        values = (
             (
-                key, conversation, position, earlier, row.id, row.parent_id, row.role, row.name, row.at,
+                key, conversation, *position, row.id, row.parent_id, row.role, row.name, row.at,
                 row.model, row.text, row.hash, row.copy_hash,
                 copies[row.hash].key if row.hash in copies else None, *place, source,
             )
-            for key, (position, earlier, row), place in zip(count(first), rows, places, strict=False)
-        ]  # fmt: skip
-        self._many(_INSERT, values)
-        return [(value[0], row) for value, (_, _, row) in zip(values, rows, strict=True)]
+            for (key, row), position, place in zip(keys, placed, places, strict=False)
+        )  # fmt: skip
+        while batch := [*islice(values, _INSERT_BATCH)]:
+            self._many(_INSERT, batch)
+        return keys
 
-    def _pack(self, rows: list[Row], copies: dict[bytes, Original]) -> list[tuple[int, int, int]]:
-        """Where each row's body lies: that of a copy where its original's does, if they are the same."""
+    def _pack(self, rows: Sequence[Row], copies: dict[bytes, CopyOriginal]) -> list[tuple[int, int, int]]:
+        """Pack the bodies of rows and return where each is; an equal copy shares its original's body."""
         places: dict[int, tuple[int, int, int]] = {}
         own: list[int] = []
         for index, row in enumerate(rows):
@@ -95,17 +113,16 @@ class Entries(Base):
                 places[index] = (original.block, original.start, original.size)
             else:
                 own.append(index)
-        packed = self._blocks.packed(rows[index].stored for index in own)
+        packed = self._blocks.pack(rows[index].stored for index in own)
         places.update(zip(own, self._put_blocks(packed), strict=True))
         return [places[index] for index in range(len(rows))]
 
-    def _put_blocks(self, blocks: Iterable[Block]) -> list[tuple[int, int, int]]:
-        """Write blocks; where each of their bodies lies."""
-        places = []
-        for data, spans in blocks:
-            block = self._db_insert("INSERT INTO blocks (data) VALUES (?)", data)
-            places += [(block, start, size) for start, size in spans]
-        return places
+    def _put_blocks(self, blocks: Iterable[Block]) -> Iterator[tuple[int, int, int]]:
+        """Write blocks one by one, and yield where each of their bodies is."""
+        for each in blocks:
+            block = self._db_insert("INSERT INTO blocks (data) VALUES (?)", each.data)
+            for start, size in each.spans:
+                yield block, start, size
 
     def _db_insert(self, sql: str, *values: Any) -> int:
         self._db.execute(sql, values)
@@ -124,7 +141,7 @@ class Entries(Base):
         )
 
     def _remove(self, conversation: int, keys: Sequence[int]) -> None:
-        """Take away entries, and blocks that nothing lies in any more."""
+        """Delete entries, and blocks that no entry needs any more."""
         blocks = {self._value("SELECT block FROM timeline WHERE key = ?", key) for key in keys}
         self._drop_calls(conversation, keys)
         self._many("UPDATE timeline SET copy_of = NULL WHERE copy_of = ?", [(key,) for key in keys])
@@ -135,102 +152,104 @@ class Entries(Base):
                 self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
 
     def conversation(self, key: int) -> Conversation:
-        """A conversation with its timeline, as it was read (but for `native`).
+        """Return a conversation with its timeline, as it was read (except `native`).
 
-        In place of an entry whose content is damaged stands what the columns have of it; `unsound` tells.
+        An entry whose content is damaged is rebuilt from its columns; `damaged_rows` lists these.
         """
         timeline = [entry for _, entry in self.entries(key)]
         return replace(self._detail(key), timeline=timeline)
 
     def conversation_without_entries(self, key: int) -> Conversation:
-        """All that is known of a conversation but its timeline."""
+        """Return a conversation without its timeline."""
         return self._detail(key)
 
-    def unsound(self, conversation: int) -> Unsound:
-        """What is damaged of a conversation."""
-        sql = f"SELECT {PLACE} FROM timeline WHERE conversation = ? ORDER BY position"
-        found = {
+    def damaged_rows(self, conversation: int) -> DamagedRows:
+        """Return the damage to a conversation."""
+        sql = f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? ORDER BY position"
+        damaged = {
             each.key: (each.id, each.hash)
             for each, entry in self._read(self._rows(sql, conversation))
             if entry is None
         }
-        return Unsound(found, self._sound_detail(conversation) is None)
+        return DamagedRows(damaged, self._intact_detail(conversation) is None)
 
     def link(self, key: int) -> Link | None:
-        """Where a conversation came from; its timeline is not read."""
+        """Return the link to the conversation it came from, without reading its timeline."""
         return self._detail(key).link
 
     def entries(self, conversation: int) -> Iterator[tuple[int, Message | Event]]:
-        """The current entries of a conversation with their keys, in order."""
-        sql = f"SELECT {PLACE} FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position"
+        """Yield the current entries of a conversation with their keys, in order."""
+        sql = f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position"
         yield from self._decoded(self._rows(sql, conversation))
 
     def _entry(self, key: int) -> Message | Event:
-        rows = self._rows(f"SELECT {PLACE} FROM timeline WHERE key = ?", key)
+        rows = self._rows(f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE key = ?", key)
         return next(self._decoded(rows))[1]
 
     def _decoded(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Message | Event]]:
-        """Entries with their keys; what the columns have stands for one that is damaged."""
-        for place, entry in self._read(rows):
+        """Yield entries with their keys; damaged ones are rebuilt from their columns."""
+        for stored_entry, entry in self._read(rows):
             if entry is None:
-                self.stood_in[place.key] = place.hash
-            yield place.key, place.from_columns() if entry is None else entry
+                self.substituted[stored_entry.key] = stored_entry.hash
+            yield stored_entry.key, stored_entry.from_columns() if entry is None else entry
 
-    def _read(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[_Place, Message | Event | None]]:
-        """Entries where they lie; None for one that cannot be read, or is not what was stored.
+    def _read(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[_StoredEntry, Message | Event | None]]:
+        """Yield stored entries with their content, which is None if it is damaged.
 
-        Of each block only as much is unpacked as is asked for, and one at a time is held.
+        Each block is decompressed only as far as needed, and only one is in memory.
         """
-        for block, group in groupby(map(_place, rows), attrgetter("block")):
-            lying = list(group)
+        for block, group in groupby(map(_stored_entry, rows), attrgetter("block")):
+            in_block = list(group)
             try:
-                data = self._block(block, upto=self._end_of(lying))
+                data = self._block(block, upto=self._end_of(in_block))
             except DamagedArchive:
                 data = b""
-            for place in lying:
-                yield place, place.entry_in(data)
+            for stored_entry in in_block:
+                yield stored_entry, stored_entry.entry_in(data)
 
-    def _end_of(self, places: Iterable[_Place]) -> int:
-        """Where the last of some entries ends in its block."""
-        with self._telling_damage():
+    def _end_of(self, places: Iterable[_StoredEntry]) -> int:
+        """Return where the last of the entries ends in its block."""
+        with self._decode_errors_as_damage():
             end: int = max(place.start + place.size for place in places)
             return end
 
     def _block(self, key: int, upto: int | None = None) -> bytes:
         data = self._value("SELECT data FROM blocks WHERE key = ?", key)
-        with self._telling_damage():
-            return self._blocks.unpacked(data) if upto is None else self._blocks.begun(data, upto)
+        with self._decode_errors_as_damage():
+            return (
+                self._blocks.decompress(data) if upto is None else self._blocks.decompress_start(data, upto)
+            )
 
     @contextmanager
-    def _telling_damage(self) -> Iterator[None]:
-        """What cannot be unpacked or decoded is not what was put there."""
+    def _decode_errors_as_damage(self) -> Iterator[None]:
+        """Report what cannot be decompressed or decoded as damage."""
         try:
             yield
-        except (msgspec.MsgspecError, *BAD_VALUES) as error:
-            raise DamagedArchive(str(self._path), f"what is stored cannot be read ({error})") from error
+        except (msgspec.MsgspecError, *DECODE_ERRORS) as error:
+            raise DamagedArchive(str(self._path), f"the stored content cannot be read ({error})") from error
 
     def memories(self) -> Iterator[Memory]:
-        """Every memory."""
-        yield from map(memory_from, self._rows(f"SELECT {MEMORY} FROM memories ORDER BY source, id"))
+        """Yield every memory."""
+        yield from map(memory_from, self._rows(f"SELECT {MEMORY_COLUMNS} FROM memories ORDER BY source, id"))
 
     def memories_of(self, source: int) -> list[Memory]:
-        """The memories that a source gave."""
+        """Return the memories from a source."""
         sql = (
-            f"SELECT {MEMORY} FROM memories m WHERE given_by = ? OR EXISTS "
+            f"SELECT {MEMORY_COLUMNS} FROM memories m WHERE given_by = ? OR EXISTS "
             "(SELECT 1 FROM also_given a WHERE a.key = m.key AND a.source = ?) ORDER BY key"
         )
         return [memory_from(row) for row in self._rows(sql, source, source)]
 
     def _detail(self, key: int) -> Conversation:
-        """All that is known of a conversation but its timeline; what columns have, if that is damaged."""
-        found = self._sound_detail(key)
-        return self._from_columns(key) if found is None else found
+        """Return a conversation without its timeline; if it is damaged, rebuild it from its columns."""
+        detail = self._intact_detail(key)
+        return self._from_columns(key) if detail is None else detail
 
-    def _sound_detail(self, key: int) -> Conversation | None:
+    def _intact_detail(self, key: int) -> Conversation | None:
         digest, detail = next(self._rows("SELECT hash, detail FROM conversations WHERE key = ?", key))
         try:
-            with self._telling_damage():
-                body = self._blocks.unpacked(detail)
+            with self._decode_errors_as_damage():
+                body = self._blocks.decompress(detail)
                 return conversation_of(body) if content_hash(body, None) == digest else None
         except DamagedArchive:
             return None
@@ -244,7 +263,7 @@ class Entries(Base):
             self._rows(sql, key)
         )
         link = {"conversation_id": parent, "relation": relation} if parent and relation else None
-        with self._telling_damage():
+        with self._decode_errors_as_damage():
             return msgspec.convert(
                 {
                     "source": source, "id": id_, "title": title, "cwd": cwd, "git_branch": branch,
@@ -256,8 +275,8 @@ class Entries(Base):
             )  # fmt: skip
 
 
-class _Place(NamedTuple):
-    """Where an entry lies, and what its columns have."""
+class _StoredEntry(NamedTuple):
+    """Where the body of an entry is, and its columns."""
 
     key: int
     text: bytes | None
@@ -273,16 +292,16 @@ class _Place(NamedTuple):
     model: str | None
 
     def entry_in(self, data: bytes) -> Message | Event | None:
-        """The entry that lies in a block; None if that is not what was stored."""
+        """Decode the entry from its block; None if it is damaged."""
         try:
-            body = whole(data[self.start : self.start + self.size], self[6:])
+            body = restore_columns(data[self.start : self.start + self.size], self[6:])
             text = None if self.text is None else self.text.decode()
             return entry_of(body, text) if content_hash(body, text) == self.hash else None
-        except (msgspec.MsgspecError, *BAD_VALUES):
+        except (msgspec.MsgspecError, *DECODE_ERRORS):
             return None
 
     def from_columns(self) -> Message | Event:
-        """As much of the entry as its columns have."""
+        """Rebuild the entry from its columns."""
         if self.role is None:
             return Event(id=str(self.id), parent_id=self.parent_id, name=str(self.name), at=self.at)
         text = None if self.text is None else self.text.decode("utf-8", "replace")
@@ -296,19 +315,19 @@ class _Place(NamedTuple):
         )
 
 
-def _place(row: tuple[Any, ...]) -> _Place:
+def _stored_entry(row: tuple[Any, ...]) -> _StoredEntry:
     columns = (None if each is None else each.decode("utf-8", "replace") for each in row[6:])
-    return _Place(*row[:6], *columns)
+    return _StoredEntry(*row[:6], *columns)
 
 
 def memory_from(row: Sequence[Any]) -> Memory:
-    """A memory; what the columns have, if its body is damaged."""
+    """Return a memory; if its body is damaged, rebuild it from its columns."""
     source, id_, kind, about, at, text, digest, body = row
     try:
         memory = memory_of(body)
         if memory_hash(memory) == digest:
             return memory
-    except (msgspec.MsgspecError, *BAD_VALUES):
+    except (msgspec.MsgspecError, *DECODE_ERRORS):
         pass
     return Memory(
         id=str(id_), source=str(source), kind=kind, about=about, at=at, text=text.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Where things came from: sources with the account of their bytes, snapshots, places in the vault."""
+"""The ledger: sources with their byte counts, snapshots, and the catalog of the vault."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import msgspec
 from agent_journal.archive.candidates import Stat
 from agent_journal.archive.manifest import Manifest
 from agent_journal.archive.sqlite.connection import Base
-from agent_journal.archive.store import Known, Snapshot, SourceRow
-from agent_journal.archive.vault import Place
+from agent_journal.archive.store import Snapshot, SourceRow, SourceState
+from agent_journal.archive.vault import BlobLocation
 from agent_journal.inputs.input import as_text
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 _encode = msgspec.msgpack.Encoder().encode
 _STAT = msgspec.msgpack.Decoder(Stat)
-_BESIDE = msgspec.msgpack.Decoder(dict[bytes, Stat])
+_COMPANION_STATS = msgspec.msgpack.Decoder(dict[bytes, Stat])
 _MANIFEST = msgspec.msgpack.Decoder(Manifest)
-# A hash as MessagePack has it: found also in a manifest that is damaged elsewhere.
-_A_HASH = re.compile(rb"\xc4\x20(.{32})", re.DOTALL)
+# A hash in MessagePack, which is recognized even in a damaged manifest.
+_PACKED_HASH = re.compile(rb"\xc4\x20(.{32})", re.DOTALL)
 _COLUMNS = (
     "key, path, home, stat, beside, reader, status, size, defects, conversations, messages, notes, read_at, "
     "missing_since"
@@ -31,37 +31,37 @@ _COLUMNS = (
 
 
 class Ledger(Base):
-    """The part of the store that knows what was read."""
+    """The part of the store that records what was read."""
 
     def sources(self) -> Iterator[SourceRow]:
-        """Every source, without its notes."""
+        """Yield every source without its notes."""
         columns = _COLUMNS.replace("notes", "'[]'")
         for row in self._rows(f"SELECT {columns} FROM sources ORDER BY path"):
             yield _source(row)
 
-    def ledger(self, path: str | None = None) -> dict[str, Known]:
-        """What is known of every source, or of one, by its path as text."""
+    def ledger(self, path: str | None = None) -> dict[str, SourceState]:
+        """Return the state of every source, or of one, by its path as text."""
         sql = "SELECT path, key, home, stat, beside, status, read_at, missing_since FROM sources"
         rows = self._rows(sql) if path is None else self._rows(f"{sql} WHERE path = ?", path)
-        return {row[0]: Known(*row[1:]) for row in rows}
+        return {row[0]: SourceState(*row[1:]) for row in rows}
 
     def source(self, path: str) -> SourceRow | None:
-        """One source."""
+        """Return the source with this path, if there is one."""
         row = next(self._rows(f"SELECT {_COLUMNS} FROM sources WHERE path = ?", as_text(path)), None)
         return None if row is None else _source(row)
 
     def source_by_key(self, key: int) -> SourceRow:
-        """One source that is there."""
+        """Return the source with this key."""
         return _source(next(self._rows(f"SELECT {_COLUMNS} FROM sources WHERE key = ?", key)))
 
     def put_source(self, row: SourceRow) -> int:
-        """Write a source; its key."""
+        """Write a source and return its key."""
         values = {
             "path": as_text(row.path),
             "home": row.home,
             "stat": _encode(row.stat),
-            "beside": _encode({os.fsencode(path): stat for path, stat in row.beside.items()})
-            if row.beside
+            "beside": _encode({os.fsencode(path): stat for path, stat in row.companion_stats.items()})
+            if row.companion_stats
             else None,
             "reader": row.reader,
             "status": row.status,
@@ -83,11 +83,11 @@ class Ledger(Base):
         return key
 
     def mark_missing(self, keys: Iterable[int], since: str | None) -> None:
-        """Say since when sources are gone, or that they are there again."""
+        """Record since when sources are missing, or that they are back."""
         self._many("UPDATE sources SET missing_since = ? WHERE key = ?", [(since, key) for key in keys])
 
     def snapshots(self, source: int, unit: str = "") -> list[Snapshot]:
-        """What is kept of a source, or of one unit of it, oldest first."""
+        """Return the snapshots of a source, or of one of its units, oldest first."""
         sql = (
             "SELECT source, unit, number, reader, version, revision, taken_at, manifest FROM snapshots "
             f"WHERE source = ? {'AND unit = ? ' if unit else ''}ORDER BY unit, number"
@@ -95,25 +95,23 @@ class Ledger(Base):
         return [_snapshot(row) for row in self._rows(sql, source, *filter(None, [unit]))]
 
     def units(self, source: int) -> list[str]:
-        """The units of which something is kept of a source."""
+        """Return the units of a source that have snapshots."""
         return [
             unit for (unit,) in self._rows("SELECT DISTINCT unit FROM snapshots WHERE source = ?", source)
         ]
 
     def outdated(self, revisions: dict[str, int]) -> list[SourceRow]:
-        """Sources of which something was read by an older revision of its reader than these."""
+        """Return the sources that were read by an older revision of their reader than these."""
         lowest = dict(self._rows("SELECT reader, min(revision) FROM snapshots GROUP BY reader"))
-        behind = {name: now for name, now in revisions.items() if lowest.get(name, now) < now}
-        if not behind:
+        newer = {name: now for name, now in revisions.items() if lowest.get(name, now) < now}
+        if not newer:
             return []
-        older = " OR ".join("reader = ? AND revision < ?" for _ in behind)
+        older = " OR ".join("reader = ? AND revision < ?" for _ in newer)
         sql = (
             f"SELECT {_COLUMNS} FROM sources WHERE key IN (SELECT source FROM snapshots WHERE {older}) "
             "ORDER BY path"
         )
-        return [
-            _source(row) for row in self._rows(sql, *(value for pair in behind.items() for value in pair))
-        ]
+        return [_source(row) for row in self._rows(sql, *(value for pair in newer.items() for value in pair))]
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Write a snapshot."""
@@ -127,13 +125,13 @@ class Ledger(Base):
 
     # The vault's catalog
 
-    def place(self, blob: bytes) -> Place | None:
-        """Where a blob lies."""
+    def location(self, blob: bytes) -> BlobLocation | None:
+        """Return where a blob is."""
         row = next(self._rows("SELECT pack, start, stored, size FROM blobs WHERE hash = ?", blob), None)
-        return None if row is None else Place(*row)
+        return None if row is None else BlobLocation(*row)
 
-    def add_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
-        """Remember where blobs lie."""
+    def add_locations(self, places: Iterable[tuple[bytes, BlobLocation]]) -> None:
+        """Record where blobs are."""
         rows = [(blob, *place) for blob, place in places]
         if self._db.get_autocommit():
             with self.transaction():
@@ -141,21 +139,21 @@ class Ledger(Base):
         else:
             self._many("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?, ?, ?)", rows)
 
-    def lose_places(self, places: Iterable[tuple[bytes, Place]]) -> None:
-        """Remember that blobs are lost; their sizes stay known."""
+    def mark_lost(self, places: Iterable[tuple[bytes, BlobLocation]]) -> None:
+        """Record that blobs are lost; their sizes stay known."""
         self._many(
             "UPDATE blobs SET pack = ?, start = ? WHERE hash = ?",
             [(place.lost.pack, place.lost.start, blob) for blob, place in places],
         )
 
     def ends(self) -> dict[int, int]:
-        """Where the last known blob of each pack ends."""
+        """Return the end of the last known blob of each pack."""
         return dict(self._rows("SELECT pack, max(start + stored) FROM blobs GROUP BY pack"))
 
-    def places(self) -> Iterator[tuple[bytes, Place]]:
-        """Every blob with its place, pack by pack."""
+    def locations(self) -> Iterator[tuple[bytes, BlobLocation]]:
+        """Yield every blob with its location, pack by pack."""
         for row in self._rows("SELECT hash, pack, start, stored, size FROM blobs ORDER BY pack, start"):
-            yield row[0], Place(*row[1:])
+            yield row[0], BlobLocation(*row[1:])
 
 
 def _source(row: tuple[Any, ...]) -> SourceRow:
@@ -164,7 +162,7 @@ def _source(row: tuple[Any, ...]) -> SourceRow:
         path,
         home,
         stat,
-        beside,
+        companion_stats,
         reader,
         status,
         size,
@@ -180,7 +178,11 @@ def _source(row: tuple[Any, ...]) -> SourceRow:
         path=path,
         home=home,
         stat=_STAT.decode(stat),
-        beside={os.fsdecode(name): state for name, state in _BESIDE.decode(beside).items()} if beside else {},
+        companion_stats={
+            os.fsdecode(name): state for name, state in _COMPANION_STATS.decode(companion_stats).items()
+        }
+        if companion_stats
+        else {},
         reader=reader,
         status=status,
         size=size,
@@ -208,9 +210,9 @@ def _snapshot(row: tuple[Any, ...]) -> Snapshot:
 
 
 def _manifest(data: Any) -> Manifest:
-    """A manifest; one that is damaged gives no file, but the blobs that it names are not lost with it."""
+    """Decode a manifest; a damaged one has no files, but the blobs that it names are still needed."""
     try:
         return _MANIFEST.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:
-        named = _A_HASH.findall(data) if isinstance(data, bytes) else []
-        return Manifest(damage=f"what tells which bytes were kept of it is damaged ({error})", loose=named)
+        named = _PACKED_HASH.findall(data) if isinstance(data, bytes) else []
+        return Manifest(damage=f"its list of stored bytes is damaged ({error})", loose=named)

@@ -1,13 +1,13 @@
-"""Lists of conversations, and counts."""
+"""List and count conversations."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.archive.sqlite.connection import AMONG, as_json
+from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
 from agent_journal.archive.sqlite.conversations import Conversations
-from agent_journal.archive.sqlite.provenance import TELLS
-from agent_journal.archive.sqlite.search_rows import Finds
+from agent_journal.archive.sqlite.provenance import IS_FULL_CONTENT
+from agent_journal.archive.sqlite.search_rows import SearchRows
 from agent_journal.archive.store import Counts, Listed, Status
 from agent_journal.model import timestamps
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.store import Filter
 
-# Missing is what no file tells any more.
+# A conversation is missing if every file that contains it is gone.
 _MISSING = (
     "EXISTS (SELECT 1 FROM contents n WHERE n.conversation = c.key) AND NOT EXISTS "
     "(SELECT 1 FROM contents n JOIN sources s ON s.key = n.source WHERE n.conversation = c.key "
-    f"AND s.missing_since IS NULL AND {TELLS})"
+    f"AND s.missing_since IS NULL AND {IS_FULL_CONTENT})"
 )
 _LISTED = (
     "SELECT c.key, c.id, c.source, coalesce(c.title, c.summary), c.project, c.started_at, "
@@ -31,7 +31,7 @@ _LISTED = (
     "(SELECT o.source || ':' || o.id FROM conversations o WHERE o.key = c.twin_of), "
     f"{_MISSING}, c.only_prompts FROM conversations c"
 )
-# Which of several alike goes first does not depend on the order in which they were imported.
+# The order of equal ones does not depend on the order of their import.
 _NAME = "c.source, c.id"
 _SORTS = {
     "updated": f"c.updated_ms DESC NULLS LAST, {_NAME}",
@@ -41,30 +41,30 @@ _SORTS = {
     "project": f"folded(c.project) NULLS LAST, c.updated_ms DESC, {_NAME}",
 }
 SORTS = tuple(_SORTS)
-# SQLite would sort all of them rather than those alike.
-_IN_ORDER = {"updated": "INDEXED BY conversations_by_time"}
-# A subagent's conversation is shown with the one it works for, if that is there.
-_ITS_OWN = (
+# Without this hint SQLite would sort all rows instead of equal ones only.
+_INDEX_HINTS = {"updated": "INDEXED BY conversations_by_time"}
+# A subagent's conversation is shown with the one that started it, if that is stored.
+_IS_TOP_LEVEL = (
     "c.twin_of IS NULL AND NOT (c.relation = 'subagent' AND EXISTS (SELECT 1 FROM conversations p "
     "WHERE p.source = c.source AND p.id = c.parent_id))"
 )
 
 
-class Lists(Conversations, Finds):
-    """The part of the store that answers what there is."""
+class Lists(Conversations, SearchRows):
+    """The part of the store that lists and counts conversations."""
 
     def conversations(
-        self, wanted: Filter, sort: str = "updated", limit: int | None = None
+        self, filters: Filter, sort: str = "updated", limit: int | None = None
     ) -> Iterator[Listed]:
-        """Conversations in the order asked for, newest first by default."""
-        where, values = conditions(wanted)
-        chosen = f"{_IN_ORDER.get(sort, '')} WHERE {' AND '.join(where) or '1'}"
+        """Yield conversations in the requested order, newest first by default."""
+        where, values = conditions(filters)
+        chosen = f"{_INDEX_HINTS.get(sort, '')} WHERE {' AND '.join(where) or '1'}"
         sql = f"{_LISTED} {chosen} ORDER BY {_SORTS[sort]} LIMIT ?"
         for row in self._rows(sql, *values, -1 if limit is None else limit):
             yield _listed(row)
 
     def find(self, name: str) -> list[Listed]:
-        """Conversations whose id, or `source:id`, is this, else those where it begins so."""
+        """Return conversations with this id or `source:id`, or else those whose id begins with it."""
         source, _, id_ = name.partition(":")
         exact = [
             *self._rows(f"{_LISTED} WHERE c.id = ?", name),
@@ -80,12 +80,12 @@ class Lists(Conversations, Finds):
         return [_listed(row) for row in begins]
 
     def listed(self, keys: Collection[int]) -> dict[int, Listed]:
-        """Conversations as lists show them; those that are no longer there are left out."""
-        rows = self._rows(f"{_LISTED} WHERE c.key {AMONG}", as_json(keys))
+        """Return conversations as lists show them, by key; missing ones are left out."""
+        rows = self._rows(f"{_LISTED} WHERE c.key {IN_VALUES}", as_json(keys))
         return {row[0]: _listed(row) for row in rows}
 
     def children(self, key: int) -> list[Listed]:
-        """Conversations that came out of one."""
+        """Return the conversations that were started from one."""
         sql = (
             f"{_LISTED} WHERE (c.source, c.parent_id) = (SELECT source, id FROM conversations WHERE key = ?) "
             f"AND c.key != ? ORDER BY c.started_ms, {_NAME}"
@@ -93,17 +93,17 @@ class Lists(Conversations, Finds):
         return [_listed(row) for row in self._rows(sql, key, key)]
 
     def projects(self) -> list[str]:
-        """Every project folder that a conversation names."""
+        """Return every project folder that a conversation names."""
         return [
             row[0]
             for row in self._rows("SELECT DISTINCT project FROM conversations WHERE project IS NOT NULL")
         ]
 
     def counts(self) -> Counts:
-        """How much there is."""
+        """How much the archive holds."""
         by_source = {
             source: {"conversations": conversations, "messages": messages, "updated_at": updated_at}
-            # With one max(), SQLite takes what stands beside it from the row that has it.
+            # With a single max(), SQLite takes the other columns from the row with the maximum.
             for source, conversations, messages, updated_at, _ in self._rows(
                 "SELECT source, count(*), sum(messages), updated_at, max(updated_ms) FROM conversations "
                 "GROUP BY source ORDER BY count(*) DESC, source"
@@ -120,7 +120,9 @@ class Lists(Conversations, Finds):
         )
         return Counts(
             conversations=self._value("SELECT count(*) FROM conversations"),
-            aside=self._value(f"SELECT count(*) FROM conversations c WHERE NOT ({_ITS_OWN})"),
+            hidden_from_lists=self._value(
+                f"SELECT count(*) FROM conversations c WHERE NOT ({_IS_TOP_LEVEL})"
+            ),
             messages=self._value("SELECT coalesce(sum(messages), 0) FROM conversations"),
             events=self._value("SELECT coalesce(sum(events), 0) FROM conversations"),
             tool_calls=self._value("SELECT count(*) FROM tool_calls"),
@@ -134,41 +136,41 @@ class Lists(Conversations, Finds):
         )
 
 
-# A source is called so; or in part, if none is called just so.
-_OF_SOURCE = (
+# The source has this name, or contains it if none has exactly this name.
+_MATCHES_SOURCE = (
     "(lower(c.source) = lower(?) OR (instr(lower(c.source), lower(?)) AND NOT EXISTS "
     "(SELECT 1 FROM conversations x WHERE lower(x.source) = lower(?))))"
 )
 
 
-def conditions(wanted: Filter) -> tuple[list[str], list[Any]]:
-    """The SQL by which conversations, as `c`, are chosen, and its values."""
+def conditions(filters: Filter) -> tuple[list[str], list[Any]]:
+    """Return the SQL conditions that select conversations `c`, and their values."""
     where: list[str] = []
     values: list[Any] = []
-    if wanted.source:
-        where.append(_OF_SOURCE)
-        values += [wanted.source] * 3
-    for column, text in (("c.project", wanted.project), ("coalesce(c.title, c.summary)", wanted.title)):
+    if filters.source:
+        where.append(_MATCHES_SOURCE)
+        values += [filters.source] * 3
+    for column, text in (("c.project", filters.project), ("coalesce(c.title, c.summary)", filters.title)):
         if text:
             where.append(f"instr(folded({column}), folded(?))")
             values.append(text)
-    if wanted.model:
+    if filters.model:
         where.append(
             "EXISTS (SELECT 1 FROM timeline t WHERE t.conversation = c.key AND "
             "instr(lower(t.model), lower(?))) "
             "OR instr(lower(c.model), lower(?))"
         )
         where[-1] = f"({where[-1]})"
-        values += [wanted.model, wanted.model]
-    if wanted.since:
+        values += [filters.model, filters.model]
+    if filters.since:
         where.append("c.updated_ms >= ?")
-        values.append(timestamps.epoch_ms(wanted.since))
-    if wanted.until:
+        values.append(timestamps.epoch_ms(filters.since))
+    if filters.until:
         where.append("c.started_ms < ?")
-        values.append(timestamps.epoch_ms(wanted.until))
-    if not wanted.with_children:
-        where.append(_ITS_OWN)
-    if wanted.only_missing:
+        values.append(timestamps.epoch_ms(filters.until))
+    if not filters.with_children:
+        where.append(_IS_TOP_LEVEL)
+    if filters.only_missing:
         where.append(_MISSING)
     return where, values
 

@@ -1,4 +1,4 @@
-"""Looking after the rows: what no longer fits together, erasing, copying."""
+"""Maintain the rows: forget, repair, check and copy them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import apsw
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal.archive.bodies import entry_of, whole
+from agent_journal.archive.bodies import entry_of, restore_columns
 from agent_journal.archive.rows import content_hash, detail_of, memory_hash, memory_of, row_of
-from agent_journal.archive.sqlite.connection import AMONG, as_json, created
-from agent_journal.archive.sqlite.entries import BAD_VALUES, PLACE
+from agent_journal.archive.sqlite.connection import IN_VALUES, as_json, create_private_file
+from agent_journal.archive.sqlite.entries import DECODE_ERRORS, ENTRY_COLUMNS
 from agent_journal.archive.sqlite.ledger import Ledger
 from agent_journal.archive.sqlite.prompts import tombstone
-from agent_journal.archive.sqlite.provenance import TELLS
-from agent_journal.archive.sqlite.reimport import Again
-from agent_journal.archive.sqlite.schema import SUMS, bring_up
+from agent_journal.archive.sqlite.provenance import IS_FULL_CONTENT
+from agent_journal.archive.sqlite.reimport import Reimport
+from agent_journal.archive.sqlite.schema import SUMS, migrate
 from agent_journal.archive.sqlite.spending import Spending
 from agent_journal.archive.store import Erasing
 from agent_journal.errors import CannotWrite, DamagedArchive
@@ -27,19 +27,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from agent_journal.archive.bodies import Block
     from agent_journal.archive.rows import Row
     from agent_journal.model import Conversation, Message
 
 
-class Care(Spending, Again, Ledger):
-    """The part of the store that keeps it whole."""
+class Maintenance(Spending, Reimport, Ledger):
+    """The part of the store that forgets, repairs, checks and copies."""
 
     # Forgetting
 
     def forget(self, key: int, at: str) -> list[int]:
-        """Erase a conversation and remember that it must not come back; keys the index must lose.
+        """Erase a conversation for good; return the keys to remove from the index.
 
-        What other conversations copied from it stays theirs.
+        Copies in other conversations stay.
         """
         source, id_ = next(self._rows("SELECT source, id FROM conversations WHERE key = ?", key))
         removed = [row[0] for row in self._rows("SELECT key FROM timeline WHERE conversation = ?", key)]
@@ -62,7 +63,7 @@ class Care(Spending, Again, Ledger):
         return removed
 
     def forget_memories(self, at: str) -> list[int]:
-        """Erase every memory and remember that they must not come back; keys the index must lose."""
+        """Erase every memory for good; return the keys to remove from the index."""
         memories = list(self._rows("SELECT key, source, id FROM memories"))
         removed = [(key,) for key, _, _ in memories]
         self._many(
@@ -75,32 +76,29 @@ class Care(Spending, Again, Ledger):
         return [key for key, _, _ in memories]
 
     def _repack(self, block: int) -> None:
-        """Let a block hold only what is still needed of it."""
+        """Write a block again with only what is still needed of it."""
         rows = list(self._rows("SELECT key, start, size FROM timeline WHERE block = ?", block))
         if not rows:
             return
         try:
             data = self._block(block)
         except DamagedArchive:
-            return  # nothing of it can be read, so nothing of it is left that could be taken away
+            return  # nothing of it is readable, so there is nothing to remove
         bodies = {(start, size): data[start : start + size] for _, start, size in rows}
-        left = iter(bodies)
-        moved = {}
-        for packed, spans in self._blocks.packed(bodies.values()):
-            new = self._db_insert("INSERT INTO blocks (data) VALUES (?)", packed)
-            moved.update({next(left): (new, *span) for span in spans})
+        packed = self._blocks.pack(bodies.values())
+        new_spans = dict(zip(bodies, self._put_blocks(packed), strict=True))
         self._many(
             "UPDATE timeline SET block = ?, start = ?, size = ? WHERE key = ?",
-            [(*moved[start, size], key) for key, start, size in rows],
+            [(*new_spans[start, size], key) for key, start, size in rows],
         )
         self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
 
     def is_forgotten(self, source: str, id_: str) -> bool:
-        """Whether a person asked that this conversation or memory be erased."""
+        """Whether the user has forgotten this conversation or memory."""
         return self._value("SELECT 1 FROM tombstones WHERE id_hash = ?", tombstone(source, id_)) is not None
 
     def was_forgotten(self, name: str) -> bool:
-        """Whether a person asked that a conversation of this `source:id`, or id, be erased."""
+        """Whether the user has forgotten a conversation with this `source:id` or id."""
         source, _, id_ = name.partition(":")
         known = [each for (each,) in self._rows("SELECT DISTINCT reader FROM sources")]
         return any(self.is_forgotten(*each) for each in [(source, id_), *((one, name) for one in known)])
@@ -109,36 +107,36 @@ class Care(Spending, Again, Ledger):
         """Whether anything was ever forgotten."""
         return self._value("SELECT 1 FROM tombstones LIMIT 1") is not None
 
-    def erasing(self) -> Erasing | None:
-        """What is left to be erased; None if nothing is."""
-        found = self._value("SELECT value FROM journal WHERE name = 'erasing'")
-        return None if found is None else msgspec.json.decode(found, type=Erasing)
+    def pending_erasure(self) -> Erasing | None:
+        """Return what is still to be erased; None if nothing is."""
+        value = self._value("SELECT value FROM journal WHERE name = 'erasing'")
+        return None if value is None else msgspec.json.decode(value, type=Erasing)
 
-    def set_erasing(self, what: Erasing | None) -> None:
-        """Remember what is left to be erased."""
-        if what is None:
+    def set_pending_erasure(self, erasure: Erasing | None) -> None:
+        """Store what is still to be erased."""
+        if erasure is None:
             self._db.execute("DELETE FROM journal WHERE name = 'erasing'")
         else:
-            value = msgspec.json.encode(what).decode()
+            value = msgspec.json.encode(erasure).decode()
             self._db.execute("INSERT OR REPLACE INTO journal VALUES ('erasing', ?)", (value,))
 
     def sources_of(self, conversation: int) -> list[int]:
-        """The sources that hold a conversation."""
+        """Return the sources that contain a conversation."""
         return [
             row[0]
             for row in self._rows("SELECT DISTINCT source FROM contents WHERE conversation = ?", conversation)
         ]
 
     def units_of(self, conversation: int) -> list[tuple[int, str]]:
-        """The units that tell a conversation, each with its source; of some, only that is known."""
+        """Return the units that contain a conversation, as source and unit; the unit may be unknown."""
         sql = (
             "SELECT n.source, n.unit FROM contents n JOIN conversations c ON c.key = n.conversation "
-            f"WHERE n.conversation = ? AND {TELLS} ORDER BY n.source, n.unit"
+            f"WHERE n.conversation = ? AND {IS_FULL_CONTENT} ORDER BY n.source, n.unit"
         )
         return [(source, unit) for source, unit in self._rows(sql, conversation)]
 
-    def holds_nothing(self, source: int) -> bool:
-        """Whether no conversation and no memory is there that a source gave."""
+    def is_empty_source(self, source: int) -> bool:
+        """Whether the rows hold no conversation and no memory from a source."""
         memories = (
             "SELECT 1 FROM memories m WHERE given_by = ? OR EXISTS "
             "(SELECT 1 FROM also_given a WHERE a.key = m.key AND a.source = ?) LIMIT 1"
@@ -146,39 +144,39 @@ class Care(Spending, Again, Ledger):
         return not self.conversations_of(source) and self._value(memories, source, source) is None
 
     def conversations_of(self, source: int) -> list[int]:
-        """The conversations that a source holds."""
+        """Return the conversations that a source contains."""
         return [
             row[0]
             for row in self._rows("SELECT DISTINCT conversation FROM contents WHERE source = ?", source)
         ]
 
-    def told_by(self, source: int, unit: str) -> list[int]:
-        """The conversations that a unit of a source tells, as far as that is known."""
+    def conversations_of_unit(self, source: int, unit: str) -> list[int]:
+        """Return the conversations in a unit of a source, as far as known."""
         others = as_json(each for each in self.units(source) if each != unit)
         sql = (
             "SELECT DISTINCT n.conversation FROM contents n JOIN conversations c ON c.key = n.conversation "
-            f"WHERE n.source = ? AND n.unit NOT {AMONG} AND {TELLS} "
+            f"WHERE n.source = ? AND n.unit NOT {IN_VALUES} AND {IS_FULL_CONTENT} "
             "ORDER BY n.conversation"
         )
         return [key for (key,) in self._rows(sql, source, others)]
 
     def key_of(self, source: str, id_: str) -> int | None:
-        """The key of a conversation."""
+        """Return the key of a conversation, if it is stored."""
         key: int | None = self._value(
             "SELECT key FROM conversations WHERE source = ? AND id = ?", source, id_
         )
         return key
 
     def drop_snapshots(self, source: int) -> None:
-        """Forget what a source consisted of."""
+        """Delete the snapshots of a source."""
         self._db.execute("DELETE FROM snapshots WHERE source = ?", (source,))
 
     def drop_blobs(self, blobs: list[bytes]) -> None:
-        """Forget where blobs lie."""
+        """Delete blobs from the catalog."""
         self._many("DELETE FROM blobs WHERE hash = ?", [(blob,) for blob in blobs])
 
     def needed_blobs(self) -> set[bytes]:
-        """Every blob that a snapshot consists of."""
+        """Return every blob that a snapshot needs."""
         return {
             blob
             for (source,) in list(self._rows("SELECT DISTINCT source FROM snapshots"))
@@ -186,71 +184,80 @@ class Care(Spending, Again, Ledger):
             for blob in snapshot.manifest.blobs()
         }
 
-    # Mending
+    # Repairing
 
-    def mend(self, conversation: int, item: Conversation, rows: Sequence[Row]) -> int:
-        """Write again what is damaged of a conversation and sound in these rows; how many entries."""
-        unsound = self.unsound(conversation)
-        sound = {row.hash: row for row in rows}
-        mended = {key: sound[digest] for key, (_, digest) in unsound.entries.items() if digest in sound}
-        places = self._pack([*mended.values()], {})
-        held = {self._value("SELECT block FROM timeline WHERE key = ?", key) for key in mended}
+    def repair_entries(
+        self, conversation: int, item: Conversation, rows: list[Row], blocks: Sequence[Block] = ()
+    ) -> int:
+        """Write damaged entries again from intact rows; return how many.
+
+        The bodies of the rows may be in blocks, as for `put`.
+        """
+        damaged_rows = self.damaged_rows(conversation)
+        if not damaged_rows:
+            return 0
+        sound = {row.hash: row for row in self._with_bodies(rows, blocks)}
+        repaired = {
+            key: sound[digest] for key, (_, digest) in damaged_rows.entries.items() if digest in sound
+        }
+        places = self._pack([*repaired.values()], {})
+        old_blocks = {self._value("SELECT block FROM timeline WHERE key = ?", key) for key in repaired}
         self._many(
             "UPDATE timeline SET id = ?, parent_id = ?, role = ?, name = ?, at = ?, model = ?, text = ?, "
             "block = ?, start = ?, size = ? WHERE key = ?",
-            [(*row[:7], *place, key) for (key, row), place in zip(mended.items(), places, strict=True)],
+            [(*row[:7], *place, key) for (key, row), place in zip(repaired.items(), places, strict=True)],
         )
-        for block in held:
+        for block in old_blocks:
             if self._value("SELECT 1 FROM timeline WHERE block = ? LIMIT 1", block) is None:
                 self._db.execute("DELETE FROM blocks WHERE key = ?", (block,))
-        if unsound.detail:
+        if damaged_rows.detail:
             self._write_detail(conversation, item)
-        return len(mended)
+        return len(repaired)
 
     def _write_detail(self, conversation: int, item: Conversation) -> None:
-        """Write what is known of a conversation again, as an item has it; columns that differ came later."""
+        """Write the details of a conversation again from an item; columns that differ are newer and win."""
         columns = self._from_columns(conversation)
         parent = columns.link.conversation_id if columns.link else None
-        is_linked_so = parent == (item.link.conversation_id if item.link else None)
-        whole = replace(
+        has_same_link = parent == (item.link.conversation_id if item.link else None)
+        merged = replace(
             item,
             title=columns.title,
             cwd=columns.cwd,
             git_branch=columns.git_branch,
             shape=columns.shape,
             head_id=columns.head_id,
-            link=item.link if is_linked_so else columns.link,
+            link=item.link if has_same_link else columns.link,
             only_prompts=columns.only_prompts,
         )
-        detail = detail_of(whole)
+        detail = detail_of(merged)
         self._db.execute(
             "UPDATE conversations SET hash = ?, detail = ? WHERE key = ?",
-            (content_hash(detail, None), self._blocks.small(detail), conversation),
+            (content_hash(detail, None), self._blocks.compress(detail), conversation),
         )
 
-    def settle_for_columns(self, conversation: int) -> None:
-        """Let what the columns have of damaged entries be all that there is of them."""
-        unsound = self.unsound(conversation)
-        sql = f"SELECT {PLACE} FROM timeline WHERE conversation = ? ORDER BY position"
+    def accept_columns(self, conversation: int) -> None:
+        """Replace damaged entries by what their columns have."""
+        damaged_rows = self.damaged_rows(conversation)
+        sql = f"SELECT {ENTRY_COLUMNS} FROM timeline WHERE conversation = ? ORDER BY position"
         bare = {
-            place.key: row_of(place.from_columns())
-            for place, entry in self._read(self._rows(sql, conversation))
+            stored_entry.key: row_of(stored_entry.from_columns())
+            for stored_entry, entry in self._read(self._rows(sql, conversation))
             if entry is None
         }
         self._many(
             "UPDATE timeline SET hash = ? WHERE key = ?", [(row.hash, key) for key, row in bare.items()]
         )
-        self.mend(conversation, self._detail(conversation), [*bare.values()])
-        if unsound.detail:
+        self.repair_entries(conversation, self._detail(conversation), [*bare.values()])
+        if damaged_rows.detail:
             self._write_detail(conversation, self._from_columns(conversation))
 
-    def mend_indexes(self) -> bool:
-        """Make the indexes of tables again if one does not fit its table; whether one did not."""
+    def rebuild_damaged_indexes(self) -> bool:
+        """Rebuild the indexes of tables if one is damaged; return whether one was."""
         try:
-            found = [text for (text,) in self._rows("PRAGMA integrity_check(20)") if text != "ok"]
+            problems = [text for (text,) in self._rows("PRAGMA integrity_check(20)") if text != "ok"]
         except DamagedArchive:
             return False
-        if not found:
+        if not problems:
             return False
         try:
             with self.transaction():
@@ -259,11 +266,11 @@ class Care(Spending, Again, Ledger):
             return False
         return list(self._rows("PRAGMA integrity_check(20)")) == [("ok",)]
 
-    def mend_links(self) -> int:
-        """Let nothing point to what is not there, and sums and counts be those of the rows; how many were."""
+    def repair_links(self) -> int:
+        """Remove dangling references and correct sums and counts; return how many rows changed."""
         before = self._db.total_changes()
-        for table, column, others, instead in _LOOSE:
-            if instead:
+        for table, column, others, is_nullable in _DANGLING:
+            if is_nullable:
                 sql = f"UPDATE {table} SET {column} = NULL WHERE {column} NOT IN (SELECT key FROM {others})"
             else:
                 sql = f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM {others})"
@@ -280,34 +287,34 @@ class Care(Spending, Again, Ledger):
         return self._db.total_changes() - before
 
     def is_damaged(self) -> bool:
-        """Whether the database itself does not fit together, whatever is in it."""
+        """Whether the database file itself is damaged, regardless of its content."""
         try:
-            is_whole = list(self._rows("PRAGMA integrity_check(5)")) == [("ok",)]
-            return not is_whole or set(self._rows(_SCHEMA)) != _expected_schema()
+            is_intact = list(self._rows("PRAGMA integrity_check(5)")) == [("ok",)]
+            return not is_intact or set(self._rows(_SCHEMA)) != _expected_schema()
         except DamagedArchive:
             return True
 
     def all_conversations(self) -> list[int]:
-        """The keys of all conversations."""
+        """Return the keys of all conversations."""
         return [key for (key,) in self._rows("SELECT key FROM conversations ORDER BY key")]
 
-    # The index's account
+    # The state of the index
 
     def removed(self) -> list[int]:
-        """Keys that the index must lose."""
+        """Return the keys that must be removed from the index."""
         return [row[0] for row in self._rows("SELECT key FROM removed")]
 
-    def index_upto(self) -> int:
-        """Up to which key the index was said to know everything."""
+    def indexed_up_to(self) -> int:
+        """Return the key up to which the index is complete."""
         return int(self._value("SELECT value FROM journal WHERE name = 'index_upto'") or 0)
 
-    def index_is_at(self, upto: int, lost: list[int]) -> None:
-        """The index knows everything up to a key, and has lost these."""
+    def mark_indexed(self, upto: int, lost: list[int]) -> None:
+        """Record that the index is complete up to a key, and that these keys are removed from it."""
         self._db.execute("INSERT OR REPLACE INTO journal VALUES ('index_upto', ?)", (upto,))
         self._many("DELETE FROM removed WHERE key = ?", [(key,) for key in lost])
 
     def indexable(self) -> int:
-        """How many entries a whole index has."""
+        """Return how many entries a complete index has."""
         total: int = self._value(
             "SELECT (SELECT count(*) FROM timeline WHERE role IS NOT NULL AND copy_of IS NULL) "
             "+ (SELECT count(title_key) FROM conversations) + (SELECT count(*) FROM memories)"
@@ -317,7 +324,7 @@ class Care(Spending, Again, Ledger):
     # Checking
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """Everything in the rows that does not fit together: where, and what. Damage is told, not raised."""
+        """Yield every inconsistency of the rows as (where, what); damage is reported, not raised."""
         checks = (
             self._problems_of_file,
             self._problems_of_ledger,
@@ -328,15 +335,15 @@ class Care(Spending, Again, Ledger):
             self._problems_of_memories,
         )
         for check in checks:
-            yield from self._guarded(check(), str(self._path))
+            yield from self._stop_at_damage(check(), str(self._path))
 
-    def _guarded(self, found: Iterator[tuple[str, str]], where: str) -> Iterator[tuple[str, str]]:
-        """Problems, and as the last of them what made it impossible to look further."""
+    def _stop_at_damage(self, problems: Iterator[tuple[str, str]], where: str) -> Iterator[tuple[str, str]]:
+        """Yield problems, and as the last one the error that ended the check, if any."""
         try:
-            yield from found
+            yield from problems
         except DamagedArchive as error:
             yield where, error.reason
-        except (apsw.Error, msgspec.MsgspecError, *BAD_VALUES) as error:
+        except (apsw.Error, msgspec.MsgspecError, *DECODE_ERRORS) as error:
             yield where, f"the database is damaged ({type(error).__name__}: {error})"
 
     def _problems_of_file(self) -> Iterator[tuple[str, str]]:
@@ -344,7 +351,7 @@ class Care(Spending, Again, Ledger):
             if text != "ok":
                 yield str(self._path), str(text)
         if set(self._rows(_SCHEMA)) != _expected_schema():
-            yield str(self._path), "its tables and views are not those of this version"
+            yield str(self._path), "its tables and views differ from those of this version"
 
     def _problems_of_ledger(self) -> Iterator[tuple[str, str]]:
         for (path,) in self._rows("SELECT path FROM sources WHERE imported + defects != size"):
@@ -363,18 +370,18 @@ class Care(Spending, Again, Ledger):
                 yield table, f"{what} ({count:,})"
 
     def _problems_of_values(self) -> Iterator[tuple[str, str]]:
-        """What is read in lists and reports, and never decoded otherwise."""
+        """Read the values that are otherwise only used in lists and reports."""
         for table in ("journal", "tool_calls", "usage", "usage_sums"):
             for _ in self._rows(f"SELECT * FROM {table}"):
                 pass
         sql = "SELECT source, id, started_at, started_ms, updated_at, updated_ms, * FROM conversations"
         for source, id_, started_at, started_ms, updated_at, updated_ms, *_ in self._rows(sql):
             if (timestamps.epoch_ms(started_at), timestamps.epoch_ms(updated_at)) != (started_ms, updated_ms):
-                yield f"{source}:{id_}", "its times are not what was stored"
+                yield f"{source}:{id_}", "its times differ from what was stored"
 
     def _problems_of_sums(self) -> Iterator[tuple[str, str]]:
-        """Sums are integers but for what sources say it cost, which is added in another order each time."""
-        columns = ", ".join(f"c{place}" for place in range(16))
+        """Compare sums, except costs: adding floats in another order gives other results."""
+        columns = ", ".join(f"c{number}" for number in range(16))
         sql = (
             f"WITH s({columns}, cost) AS ({SUMS.format('1')}), "
             f"t({columns}, cost) AS (SELECT * FROM usage_sums), "
@@ -383,13 +390,13 @@ class Care(Spending, Again, Ledger):
             "SELECT (SELECT count(*) FROM more) + (SELECT count(*) FROM less)"
         )
         if self._value(sql):
-            yield "usage_sums", "the sums of what was used are not those of the usage table"
+            yield "usage_sums", "the sums differ from the usage table"
 
     def _problems_of_conversations(self) -> Iterator[tuple[str, str]]:
         for key, source, id_ in list(self._rows("SELECT key, source, id FROM conversations")):
             name = f"{source}:{id_}"
-            yield from self._guarded(self._problems_of_detail(key, name), name)
-            yield from self._guarded(self._problems_of_timeline(key, name), name)
+            yield from self._stop_at_damage(self._problems_of_detail(key, name), name)
+            yield from self._stop_at_damage(self._problems_of_timeline(key, name), name)
 
     def _problems_of_detail(self, key: int, name: str) -> Iterator[tuple[str, str]]:
         sql = (
@@ -397,10 +404,10 @@ class Care(Spending, Again, Ledger):
             "made_id, hash, detail FROM conversations WHERE key = ?"
         )
         *columns, digest, detail = next(self._rows(sql, key))
-        with self._telling_damage():
-            is_sound = content_hash(self._blocks.unpacked(detail), None) == digest
+        with self._decode_errors_as_damage():
+            is_sound = content_hash(self._blocks.decompress(detail), None) == digest
         if not is_sound:
-            yield name, "what is known of it is damaged"
+            yield name, "its metadata is damaged"
             return
         known = self._detail(key)
         parent = known.link.conversation_id if known.link else None
@@ -408,13 +415,13 @@ class Care(Spending, Again, Ledger):
             known.source, known.id, known.title, known.cwd, known.git_branch, known.shape, known.head_id,
             parent, known.only_prompts, known.made_id,
         ]:  # fmt: skip
-            yield name, "its columns are not what was stored"
+            yield name, "its columns differ from its content"
 
     def _problems_of_timeline(self, key: int, name: str) -> Iterator[tuple[str, str]]:
-        """Every entry is decoded, hashed, and compared with the columns that people read."""
-        places: list[int] = []
+        """Decode and hash every entry, and compare it with its columns."""
+        positions: list[int] = []
         counts = [0, 0]
-        held, data = None, b""
+        current_block, data = None, b""
         sql = (
             "SELECT id, parent_id, role, name, at, model, text, hash, position, earlier, block, start, size "
             "FROM timeline WHERE conversation = ?"
@@ -422,49 +429,53 @@ class Care(Spending, Again, Ledger):
         for *columns, text, digest, position, earlier, block, start, size in list(self._rows(sql, key)):
             where = f"{name}@{columns[0]}"
             if not earlier:
-                places.append(position)
+                positions.append(position)
                 counts[columns[2] is None] += 1
             try:
-                if block != held:
-                    held, data = block, b""
+                if block != current_block:
+                    current_block, data = block, b""
                     data = self._block(block)
             except DamagedArchive as error:
                 yield where, error.reason
-            body = whole(data[start : start + size], columns)
+            body = restore_columns(data[start : start + size], columns)
             if content_hash(body, text) != digest:
-                yield where, "its content is not what was stored"
+                yield where, "its content differs from what was stored"
             elif columns != _columns_of(entry_of(body, text)):
-                yield where, "its columns are not what was stored"
+                yield where, "its columns differ from its content"
         stated = next(self._rows("SELECT messages, events FROM conversations WHERE key = ?", key))
         if stated != tuple(counts):
-            found = f"{counts[0]} messages and {counts[1]} events"
-            yield name, f"{found}, but {stated[0]} and {stated[1]} were counted"
-        if sorted(places) != list(range(len(places))):
-            yield name, "its entries do not stand one behind the other"
+            counted = f"{counts[0]} messages and {counts[1]} events"
+            yield name, f"{counted}, but {stated[0]} and {stated[1]} are stated"
+        if sorted(positions) != list(range(len(positions))):
+            yield name, "the positions of its entries are not consecutive"
 
     def _problems_of_memories(self) -> Iterator[tuple[str, str]]:
         sql = "SELECT source, id, kind, about, at, text, hash, body FROM memories"
         for *columns, digest, body in list(self._rows(sql)):
-            yield from self._guarded(_problems_of_memory(columns, digest, body), f"{columns[0]}:{columns[1]}")
+            yield from self._stop_at_damage(
+                _problems_of_memory(columns, digest, body), f"{columns[0]}:{columns[1]}"
+            )
 
     # Copying
 
     def backup(self, path: Path) -> None:
-        """A copy of the database of one moment, while others read and write."""
-        created(path)  # SQLite would let others read it
+        """Copy the database as of one moment, while others read and write."""
+        create_private_file(path)  # SQLite would create it readable for others
         try:
             self._db.execute("VACUUM INTO ?", (str(path),))
         except (apsw.FullError, apsw.IOError) as error:
-            raise CannotWrite(str(path), str(error)) from error  # it is the copy that has no room
+            raise CannotWrite(
+                str(path), str(error)
+            ) from error  # the copy is on the full disk, not the journal
         except apsw.CorruptError:
             self._copy_pages(path)
         except apsw.Error as error:
-            raise self._told(error) from error
+            raise self._public_error(error) from error
 
     def _copy_pages(self, path: Path) -> None:
-        """Copy the database as it is, damage and all: what is around that is worth keeping."""
+        """Copy the database page by page with its damage, because everything else is worth keeping."""
         path.unlink()
-        created(path)
+        create_private_file(path)
         try:
             with (
                 closing(apsw.Connection(str(path))) as copy,
@@ -473,24 +484,26 @@ class Care(Spending, Again, Ledger):
                 while not copying.done:
                     copying.step(1000)
         except apsw.Error as error:
-            raise self._told(error) from error
+            raise self._public_error(error) from error
 
     def compact(self) -> None:
-        """Give back what was erased, so that nothing of it is left in the file or beside it."""
+        """Free the space of what was erased, so that nothing of it is left in the file or its log."""
         try:
             self._db.execute("VACUUM")
             self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except (apsw.BusyError, apsw.LockedError) as error:
             reason = (
-                "somebody reads the journal, so what is erased is still there; the next 'aj sync' goes on"
+                "another process is reading the journal, so the erased bytes are still on disk; "
+                "the next 'aj sync' removes them"
             )
             raise CannotWrite(f"{self._path}-wal", reason) from error
         except apsw.Error as error:
-            raise self._told(error) from error
+            raise self._public_error(error) from error
 
 
-# What may point to nothing, to what, and whether that is then unknown, or else all there is to it goes.
-_LOOSE = (
+# References that may dangle: table, column, referenced table, and whether to clear the column or delete the
+# row.
+_DANGLING = (
     ("timeline", "given_by", "sources", True),
     ("memories", "given_by", "sources", True),
     ("timeline", "copy_of", "timeline", True),
@@ -503,30 +516,30 @@ _LOOSE = (
     ("usage", "conversation", "conversations", False),
     ("blocks", "key", "(SELECT block AS key FROM timeline)", False),
 )
-_GIVEN = "(SELECT key FROM timeline UNION ALL SELECT key FROM memories)"
+_ENTRIES_AND_MEMORIES = "(SELECT key FROM timeline UNION ALL SELECT key FROM memories)"
 _ORPHANS = (
-    ("timeline", "conversation", "conversations", "an entry of no conversation"),
-    ("timeline", "block", "blocks", "an entry whose content is missing"),
-    ("timeline", "copy_of", "timeline", "a copy without its original"),
-    ("blocks", "key", "(SELECT block AS key FROM timeline)", "content of no entry"),
-    ("tool_calls", "message", "timeline", "a tool call of no message"),
-    ("usage", "message", "timeline", "usage of no message"),
-    ("usage", "conversation", "conversations", "usage of no conversation"),
-    ("usage_sums", "conversation", "conversations", "usage of no conversation"),
-    ("conversations", "twin_of", "conversations", "a twin of no conversation"),
-    ("contents", "source", "sources", "content of no source"),
-    ("contents", "conversation", "conversations", "a source's conversation that is not there"),
-    ("answered", "conversation", "conversations", "a prompt that nothing tells"),
-    ("timeline", "given_by", "sources", "an entry of no source"),
-    ("memories", "given_by", "sources", "a memory of no source"),
-    ("also_given", "source", "sources", "something that no source gave"),
-    ("also_given", "key", _GIVEN, "a source of nothing"),
-    ("snapshots", "source", "sources", "a snapshot of no source"),
+    ("timeline", "conversation", "conversations", "entry without a conversation"),
+    ("timeline", "block", "blocks", "entry without content"),
+    ("timeline", "copy_of", "timeline", "copy without its original"),
+    ("blocks", "key", "(SELECT block AS key FROM timeline)", "content without an entry"),
+    ("tool_calls", "message", "timeline", "tool call without a message"),
+    ("usage", "message", "timeline", "usage without a message"),
+    ("usage", "conversation", "conversations", "usage without a conversation"),
+    ("usage_sums", "conversation", "conversations", "usage without a conversation"),
+    ("conversations", "twin_of", "conversations", "duplicate of a missing conversation"),
+    ("contents", "source", "sources", "content without a source"),
+    ("contents", "conversation", "conversations", "missing conversation of a source"),
+    ("answered", "conversation", "conversations", "prompt without a conversation"),
+    ("timeline", "given_by", "sources", "entry without a source"),
+    ("memories", "given_by", "sources", "memory without a source"),
+    ("also_given", "source", "sources", "provenance without a source"),
+    ("also_given", "key", _ENTRIES_AND_MEMORIES, "provenance without an entry"),
+    ("snapshots", "source", "sources", "snapshot without a source"),
 )
 
 
 def _columns_of(entry: Message | Event) -> list[str | None]:
-    """What the columns say of an entry."""
+    """Return the columns of an entry."""
     if isinstance(entry, Event):
         return [entry.id, entry.parent_id, None, entry.name, entry.at, None]
     return [entry.id, entry.parent_id, entry.role, None, entry.at, entry.model]
@@ -535,9 +548,9 @@ def _columns_of(entry: Message | Event) -> list[str | None]:
 def _problems_of_memory(columns: list[str | None], digest: bytes, body: bytes) -> Iterator[tuple[str, str]]:
     memory = memory_of(body)
     if memory_hash(memory) != digest:
-        yield f"{columns[0]}:{columns[1]}", "its content is not what was stored"
+        yield f"{columns[0]}:{columns[1]}", "its content differs from what was stored"
     elif columns != [memory.source, memory.id, memory.kind, memory.about, memory.at, memory.text]:
-        yield f"{columns[0]}:{columns[1]}", "its columns are not what was stored"
+        yield f"{columns[0]}:{columns[1]}", "its columns differ from its content"
 
 
 _SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'"
@@ -545,5 +558,5 @@ _SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite
 
 def _expected_schema() -> set[tuple[str, str, str]]:
     with closing(apsw.Connection(":memory:")) as empty:
-        bring_up(empty, 0)
+        migrate(empty, 0)
         return set(empty.execute(_SCHEMA))

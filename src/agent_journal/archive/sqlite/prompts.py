@@ -1,7 +1,7 @@
-"""Conversations of which only the prompts are known: they stand in where nothing better is, and yield to it.
+"""Store conversations of which only the prompts are known, until a source has more of them.
 
-A list of prompts outlives the sessions in which they were asked. Where a session is known itself, whichever
-came first, the list adds nothing. A prompt of no session is looked for in those of its time.
+A list of prompts outlives its sessions. If a session itself is known, whichever came first, the list adds
+nothing. A prompt without a session is looked up in the sessions of its time.
 """
 
 from __future__ import annotations
@@ -9,74 +9,74 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from agent_journal.archive import message_matching
+from agent_journal.archive import duplicates
 from agent_journal.archive.duplicates import are_in_different_folders
-from agent_journal.archive.sqlite.connection import AMONG, as_json
-from agent_journal.archive.sqlite.provenance import Givers
+from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
+from agent_journal.archive.sqlite.provenance import Provenance
 from agent_journal.model import Message, tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from agent_journal.archive.message_matching import Said
+    from agent_journal.archive.duplicates import TimedText
     from agent_journal.archive.rows import Row
     from agent_journal.model import Conversation
 
-_WITHIN = (
+_CONVERSATIONS_BETWEEN = (
     "SELECT key, id, project FROM conversations WHERE source = ? AND only_prompts = ? "
     "AND updated_ms >= ? AND started_ms <= ?"
 )
 _ANY_PROMPTS = "SELECT 1 FROM conversations WHERE source = ? AND only_prompts = 1 LIMIT 1"
-_ASKED = (
+_PROMPT_TEXTS = (
     "SELECT key, role, text, at FROM timeline WHERE conversation = ? AND role = 'user' AND earlier = 0 "
     "AND text IS NOT NULL"
 )
-_HELD = "SELECT 1 FROM contents WHERE source = ? AND conversation = ? AND unit = ? AND only_prompts"
-_HOLD = (
+_CONTENT_LINK = "SELECT 1 FROM contents WHERE source = ? AND conversation = ? AND unit = ? AND only_prompts"
+_INSERT_CONTENT_LINK = (
     "INSERT INTO contents VALUES (?1, ?2, ?3, ?4) "
     "ON CONFLICT DO UPDATE SET only_prompts = ?4 WHERE only_prompts != ?4"
 )
-# An older version did not know in which file of a source a conversation is.
-_TOLD_BY_OTHERS = (
+# Older versions did not store which file of a source contains a conversation.
+_FULL_CONTENT_ELSEWHERE = (
     "SELECT 1 FROM contents WHERE conversation = ? AND NOT only_prompts "
     "AND NOT (source = ? AND unit IN ('', ?)) LIMIT 1"
 )
 
 
 def tombstone(source: str, id_: str, prompt: str | None = None) -> bytes:
-    """What is left of the name of something that is forgotten, or of one prompt in a list."""
+    """Hash the name of something forgotten, or of one prompt in a list."""
     name = f"{source}\0{id_}" if prompt is None else f"{source}\0{id_}\0{prompt}"
     return hashlib.sha256(name.encode()).digest()
 
 
-class Prompts(Givers):
-    """The part of the store that knows what is told by lists of prompts alone."""
+class Prompts(Provenance):
+    """The part of the store that handles lists of prompts."""
 
-    def forgets_some(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
-        """Whether prompts of a list were asked in a conversation that a person asked to be erased."""
-        return conversation.only_prompts and bool(self._forgotten(_names(conversation, rows)))
+    def has_forgotten_prompts(self, conversation: Conversation, rows: Sequence[Row]) -> bool:
+        """Whether a list of prompts contains some of a conversation that the user has forgotten."""
+        return conversation.only_prompts and bool(self._forgotten(_prompt_hashes(conversation, rows)))
 
     def _forgotten(self, names: Iterable[bytes]) -> set[bytes]:
         sql = "SELECT 1 FROM tombstones WHERE id_hash = ?"
         return {name for name in names if self._value(sql, name) is not None}
 
-    def _hold(self, source: int, conversation: int, unit: str, *, only_prompts: bool) -> None:
-        """Learn which file of a source holds a conversation, or only its prompts."""
-        self._db.execute(_HOLD, (source, conversation, unit, only_prompts))
+    def _link_content(self, source: int, conversation: int, unit: str, *, only_prompts: bool) -> None:
+        """Record which file of a source contains a conversation, or only its prompts."""
+        self._db.execute(_INSERT_CONTENT_LINK, (source, conversation, unit, only_prompts))
 
-    def _is_told(self, conversation: int, source: int, unit: str) -> bool:
-        """Whether others than this file tell of a conversation, and more than its prompts."""
-        return self._value(_TOLD_BY_OTHERS, conversation, source, unit) is not None
+    def _has_full_content_elsewhere(self, conversation: int, source: int, unit: str) -> bool:
+        """Whether another file contains more of a conversation than its prompts."""
+        return self._value(_FULL_CONTENT_ELSEWHERE, conversation, source, unit) is not None
 
-    def _is_held(self, source: int, conversation: int, unit: str, rows: Sequence[Row]) -> bool:
+    def _is_linked(self, source: int, conversation: int, unit: str, rows: Sequence[Row]) -> bool:
         """Whether a list that was read before has got nothing new of a conversation."""
-        if source in self._anew or self._value(_HELD, source, conversation, unit) is None:
+        if source in self._reimports or self._value(_CONTENT_LINK, source, conversation, unit) is None:
             return False
         sql = "SELECT id, hash FROM timeline WHERE conversation = ?"
         stored = set(self._rows(sql, conversation))
         return all((row.id, row.hash) in stored for row in rows)
 
-    def _cleared(self, conversation: int) -> list[int]:
+    def _clear_prompts(self, conversation: int) -> list[int]:
         """Take away prompts, and what is known with them, for what tells more; keys the index must lose."""
         title_key = self._value("SELECT title_key FROM conversations WHERE key = ?", conversation)
         keys = [row[0] for row in self._rows("SELECT key FROM timeline WHERE conversation = ?", conversation)]
@@ -84,89 +84,93 @@ class Prompts(Givers):
         self._db.execute("DELETE FROM conversations WHERE key = ?", (conversation,))
         return [*keys, title_key] if title_key else keys
 
-    # Prompts of no session
+    # Prompts without a session
 
-    def _unanswered(
+    def _prompts_without_session(
         self, conversation: Conversation, rows: Sequence[Row], source: int, unit: str
     ) -> tuple[list[Row], list[int]]:
-        """Prompts that are not forgotten, nor known to be told elsewhere; and who tells others."""
-        named = list(zip(_names(conversation, rows), rows, strict=True))
-        forgotten = self._forgotten(name for name, _ in named)
+        """Return prompts that are not forgotten and in no known session, and the sessions of the others."""
+        named_rows = list(zip(_prompt_hashes(conversation, rows), rows, strict=True))
+        forgotten = self._forgotten(name for name, _ in named_rows)
         sql = "SELECT conversation FROM answered WHERE prompt = ?"
-        found = [(self._value(sql, name), row) for name, row in named if name not in forgotten]
-        tellers = list(dict.fromkeys(key for key, _ in found if key is not None))
-        self._hold_prompts(source, unit, tellers)
-        return [row for key, row in found if key is None], tellers
+        sessions = [(self._value(sql, name), row) for name, row in named_rows if name not in forgotten]
+        session_keys = list(dict.fromkeys(key for key, _ in sessions if key is not None))
+        self._link_prompts(source, unit, session_keys)
+        return [row for key, row in sessions if key is None], session_keys
 
-    def _newly_answered(
+    def _match_new_prompts(
         self, conversation: Conversation, rows: list[Row], source: int, unit: str
     ) -> tuple[list[Row], list[int]]:
-        """The same for prompts that come for the first time."""
-        asked = message_matching.said_in(
-            (place, row.role, row.text, row.at) for place, row in enumerate(rows)
-        )
-        found = self._answers(conversation, asked)
-        names = _names(conversation, rows)
-        self._note_answered({names[place]: key for place, key in found.items()})
-        tellers = list(dict.fromkeys(found.values()))
-        self._hold_prompts(source, unit, tellers)
-        return [row for place, row in enumerate(rows) if place not in found], tellers
+        """Look new prompts up in sessions; return those in none, and the sessions of the others."""
+        texts = duplicates.timed_texts((index, row.role, row.text, row.at) for index, row in enumerate(rows))
+        sessions = self._find_sessions(conversation, texts)
+        names = _prompt_hashes(conversation, rows)
+        self._record_answered({names[index]: key for index, key in sessions.items()})
+        session_keys = list(dict.fromkeys(sessions.values()))
+        self._link_prompts(source, unit, session_keys)
+        return [row for index, row in enumerate(rows) if index not in sessions], session_keys
 
-    def _answers(self, prompts: Conversation, asked: Sequence[Said]) -> dict[int, int]:
-        """Prompts by key, with the conversation of their source in which they were asked."""
-        found: dict[int, int] = {}
-        for key, _ in self._within(prompts, asked, only_prompts=False):
-            told = message_matching.said_in(self._rows(_ASKED, key))
-            found |= {prompt: key for prompt in message_matching.told_in(asked, told) if prompt not in found}
-        return found
+    def _find_sessions(self, prompts: Conversation, texts: Sequence[TimedText]) -> dict[int, int]:
+        """Return, by prompt key, the conversation of the same source that contains the prompt."""
+        sessions: dict[int, int] = {}
+        for key, _ in self._conversations_during(prompts, texts, only_prompts=False):
+            candidates = duplicates.timed_texts(self._rows(_PROMPT_TEXTS, key))
+            sessions |= {
+                prompt: key for prompt in duplicates.find_prompts(texts, candidates) if prompt not in sessions
+            }
+        return sessions
 
-    def _take_prompts(self, conversation: Conversation, key: int, rows: Sequence[Row]) -> list[int]:
-        """Take away prompts of no session that a conversation tells; keys the index must lose."""
+    def _take_over_prompts(self, conversation: Conversation, key: int, rows: Sequence[Row]) -> list[int]:
+        """Remove prompts that a conversation contains from lists; return the keys to unindex."""
         if self._value(_ANY_PROMPTS, conversation.source) is None:
             return []
-        told = message_matching.said_in(
-            (place, row.role, row.text, row.at) for place, row in enumerate(rows) if row.role == "user"
+        texts = duplicates.timed_texts(
+            (index, row.role, row.text, row.at) for index, row in enumerate(rows) if row.role == "user"
         )
         removed: list[int] = []
-        for other, id_ in self._within(conversation, told, only_prompts=True):
+        for other, id_ in self._conversations_during(conversation, texts, only_prompts=True):
             if not self._detail(other).made_id:
-                continue  # a session that is known by its own id
-            asked = message_matching.said_in(self._rows(_ASKED, other))
-            if found := message_matching.told_in(asked, told):
-                self._note_answered(dict.fromkeys(self._prompt_names(conversation.source, id_, found), key))
+                continue  # a session with an id of its own
+            prompts = duplicates.timed_texts(self._rows(_PROMPT_TEXTS, other))
+            if contained := duplicates.find_prompts(prompts, texts):
+                self._record_answered(
+                    dict.fromkeys(self._prompt_names(conversation.source, id_, contained), key)
+                )
                 for source, unit in self._units(other):
-                    self._hold_prompts(source, unit, [key])
-                removed += [*found, *self._without(other, found)]
+                    self._link_prompts(source, unit, [key])
+                removed += [*contained, *self._remove_prompts(other, contained)]
         return removed
 
-    def _within(
-        self, conversation: Conversation, said: Sequence[Said], *, only_prompts: bool
+    def _conversations_during(
+        self, conversation: Conversation, texts: Sequence[TimedText], *, only_prompts: bool
     ) -> list[tuple[int, str]]:
-        """Conversations of a source, of that kind, that went on when something was said.
+        """Return conversations of a source and kind that were active at the time of the texts.
 
-        Those in other folders are left out: agents in several of them may be given one prompt at once.
+        Those in other folders are left out: agents in several folders may get the same prompt at once.
         """
-        moments = [each.at_ms for each in said if each.at_ms is not None]
-        if not moments:
+        times = [each.at_ms for each in texts if each.at_ms is not None]
+        if not times:
             return []
-        first, last = min(moments) - message_matching.WINDOW_MS, max(moments) + message_matching.WINDOW_MS
+        first, last = min(times) - duplicates.MATCH_WINDOW_MS, max(times) + duplicates.MATCH_WINDOW_MS
         return [
             (key, id_)
-            for key, id_, folder in self._rows(_WITHIN, conversation.source, only_prompts, first, last)
+            for key, id_, folder in self._rows(
+                _CONVERSATIONS_BETWEEN, conversation.source, only_prompts, first, last
+            )
             if not are_in_different_folders(folder, conversation.cwd)
         ]
 
     def _prompt_names(self, source: str, id_: str, keys: Collection[int]) -> list[bytes]:
-        sql = f"SELECT id FROM timeline WHERE key {AMONG}"
+        sql = f"SELECT id FROM timeline WHERE key {IN_VALUES}"
         return [tombstone(source, id_, prompt) for (prompt,) in self._rows(sql, as_json(keys))]
 
-    def _note_answered(self, prompts: dict[bytes, int]) -> None:
+    def _record_answered(self, prompts: dict[bytes, int]) -> None:
         self._many("INSERT OR REPLACE INTO answered VALUES (?, ?)", list(prompts.items()))
 
-    def _hold_prompts(self, source: int, unit: str, conversations: Iterable[int]) -> None:
-        """Learn that a list tells prompts of conversations, unless the same file tells all of them."""
+    def _link_prompts(self, source: int, unit: str, conversations: Iterable[int]) -> None:
+        """Record that a list contains prompts of conversations, unless the same file contains all of them."""
         for conversation in conversations:
-            self._came(source, conversation, ())
+            self._record_given(source, conversation, ())
             self._db.execute(
                 "INSERT OR IGNORE INTO contents VALUES (?, ?, ?, 1)", (source, conversation, unit)
             )
@@ -175,13 +179,13 @@ class Prompts(Givers):
         sql = "SELECT source, unit FROM contents WHERE conversation = ?"
         return [(source, unit) for source, unit in self._rows(sql, conversation)]
 
-    def _without(self, conversation: int, prompts: Collection[int]) -> list[int]:
-        """Let a conversation be without some prompts, or not be; other keys that the index must lose."""
+    def _remove_prompts(self, conversation: int, prompts: Collection[int]) -> list[int]:
+        """Remove prompts from a conversation, or all of it; return other keys to remove from the index."""
         self._remove(conversation, list(prompts))
         if self._value("SELECT 1 FROM timeline WHERE conversation = ? LIMIT 1", conversation) is None:
             return self._drop_conversation(conversation)
-        self._close_ranks(conversation)
-        columns = {**self._sizes(conversation), "summary": self._first_words(conversation)}
+        self._renumber(conversation)
+        columns = {**self._sizes(conversation), "summary": self._title_from_prompts(conversation)}
         changes = ", ".join(f"{name} = ?" for name in columns)
         self._db.execute(
             f"UPDATE conversations SET {changes} WHERE key = ?", (*columns.values(), conversation)
@@ -189,7 +193,7 @@ class Prompts(Givers):
         return []
 
     def _drop_conversation(self, key: int) -> list[int]:
-        """Take away a conversation that has no entries; the keys that the index must lose."""
+        """Delete a conversation without entries; return the keys to remove from the index."""
         title_key = self._value("SELECT title_key FROM conversations WHERE key = ?", key)
         for table in ("usage", "usage_sums", "contents", "answered"):
             self._db.execute(f"DELETE FROM {table} WHERE conversation = ?", (key,))
@@ -197,19 +201,19 @@ class Prompts(Givers):
         self._db.execute("DELETE FROM conversations WHERE key = ?", (key,))
         return [title_key] if title_key else []
 
-    def _close_ranks(self, conversation: int) -> None:
+    def _renumber(self, conversation: int) -> None:
         sql = (
             "SELECT key, position FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position, key"
         )
         moved = [
-            (place, key)
-            for place, (key, position) in enumerate(list(self._rows(sql, conversation)))
-            if place != position
+            (number, key)
+            for number, (key, position) in enumerate(list(self._rows(sql, conversation)))
+            if number != position
         ]
         self._many("UPDATE timeline SET position = ? WHERE key = ?", moved)
 
-    def _first_words(self, key: int) -> str | None:
-        """What a person said first in a conversation, whichever file brought it."""
+    def _title_from_prompts(self, key: int) -> str | None:
+        """Make a title from the first prompt of a conversation."""
         sql = (
             "SELECT key, text FROM timeline WHERE conversation = ? AND role = 'user' AND text IS NOT NULL "
             "AND NOT earlier ORDER BY position"
@@ -221,6 +225,6 @@ class Prompts(Givers):
         return isinstance(entry, Message) and entry.hidden
 
 
-def _names(conversation: Conversation, rows: Iterable[Row]) -> list[bytes]:
-    """What prompts of a list are known by where they are told elsewhere, or forgotten."""
+def _prompt_hashes(conversation: Conversation, rows: Iterable[Row]) -> list[bytes]:
+    """Return the hashes of prompts in a list, by which sessions and tombstones refer to them."""
     return [tombstone(conversation.source, conversation.id, row.id) for row in rows]

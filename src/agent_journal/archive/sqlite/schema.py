@@ -1,19 +1,19 @@
-"""The tables, and how older ones become these. `docs/schema.md` tells what is in them and what to ask."""
+"""The tables and their migrations. `docs/schema.md` describes their content and useful queries."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
 from agent_journal.archive.rows import HASH_BYTES, number_of
-from agent_journal.model.token_sanity import COUNTS, DEAREST, MOST
+from agent_journal.model.token_sanity import COUNTS, MAX_COST_USD, MAX_TOKENS
 
 if TYPE_CHECKING:
     import apsw
 
 # Sizes of prompts, in tokens, above which some vendor has another price (as of November 2026).
-SIZES = (32_000, 100_000, 128_000, 199_999, 200_000, 256_000, 272_000, 512_000, 524_288)
-_SOUND = " AND ".join(f"coalesce({name}, 0) BETWEEN 0 AND {MOST}" for name in COUNTS)
-_ABOVE = " ".join(f"WHEN prompt > {size} THEN {size}" for size in reversed(SIZES))
+PRICE_TIER_TOKENS = (32_000, 100_000, 128_000, 199_999, 200_000, 256_000, 272_000, 512_000, 524_288)
+_SOUND = " AND ".join(f"coalesce({name}, 0) BETWEEN 0 AND {MAX_TOKENS}" for name in COUNTS)
+_ABOVE = " ".join(f"WHEN prompt > {size} THEN {size}" for size in reversed(PRICE_TIER_TOKENS))
 _SUMMED = (
     "input",
     "output",
@@ -25,7 +25,7 @@ _SUMMED = (
     "other",
 )
 
-# What conversations used, summed up by quarter of an hour, model and all else that prices depend on.
+# Usage summed up by conversation, quarter of an hour, model, and everything else that prices depend on.
 SUMS = f"""
     SELECT conversation, (at_ms - (at_ms < 0) * 899999) / 900000 AS slot, model,
       CASE {_ABOVE} ELSE 0 END AS above, estimated, state, cost_usd IS NOT NULL AS is_stated, count(*),
@@ -36,7 +36,7 @@ SUMS = f"""
         max(coalesce(cache_write, 0), coalesce(cache_write_5m, 0) + coalesce(cache_write_1h, 0)) AS written,
         coalesce(input, 0) + coalesce(cache_read, 0) + coalesce(cache_write, 0) AS prompt,
         CASE WHEN coalesce(input, output, cache_read, cache_write) IS NULL THEN total END AS other,
-        CASE WHEN NOT ({_SOUND} AND coalesce(cost_usd, 0) BETWEEN 0 AND {DEAREST}) THEN 'odd'
+        CASE WHEN NOT ({_SOUND} AND coalesce(cost_usd, 0) BETWEEN 0 AND {MAX_COST_USD}) THEN 'odd'
           WHEN coalesce({", ".join(COUNTS)}, cost_usd) IS NULL THEN iif(refused, 'odd', 'empty')
           ELSE iif(refused, 'partly', 'counted') END AS state
       FROM usage WHERE {{}}
@@ -44,8 +44,7 @@ SUMS = f"""
     GROUP BY 1, 2, 3, 4, 5, 6, 7
 """
 
-# Each is run once, in order, in one transaction; the number of those that were is the database's
-# user_version.
+# Each runs once, in order, in one transaction; user_version is the number of those that have run.
 MIGRATIONS = (
     """
     CREATE TABLE journal (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -216,8 +215,8 @@ MIGRATIONS = (
       FROM timeline t JOIN conversations c ON c.key = t.conversation
       WHERE t.role IS NULL;
     """,
-    # Which source gave each entry, and in which of its files each conversation is. Of a conversation that
-    # several sources hold it is not known who gave what: nothing of it is ever taken away.
+    # Which source gave each entry, and which of its files contains each conversation. For conversations from
+    # several sources this is unknown, so nothing of them is ever removed.
     """
     ALTER TABLE timeline ADD COLUMN given_by INTEGER;
     ALTER TABLE memories ADD COLUMN given_by INTEGER;
@@ -274,8 +273,8 @@ MIGRATIONS = (
     DELETE FROM usage_sums;
     INSERT INTO usage_sums {SUMS.format("1")};
     """,
-    # What is counted once was named by texts that took more room than what was counted; hashes were longer
-    # than is needed to tell versions of one entry apart.
+    # Names of usage were texts, larger than the usage itself; hashes were longer than needed to distinguish
+    # versions of one entry.
     f"""
     ALTER TABLE usage RENAME TO usage_before;
     CREATE TABLE usage (
@@ -307,8 +306,8 @@ MIGRATIONS = (
     UPDATE conversations SET hash = substr(hash, 1, {HASH_BYTES}) WHERE length(hash) > {HASH_BYTES};
     UPDATE memories SET hash = substr(hash, 1, {HASH_BYTES}) WHERE length(hash) > {HASH_BYTES};
     """,
-    # A list of prompts stands in for conversations of which nothing else is known. What it tells of others
-    # is in them already: of a prompt that has no conversation, by a hash that says in which one it is.
+    # A list of prompts represents conversations of which nothing else is known. Its other prompts are in
+    # their conversations already, which `answered` records by the hash of the prompt.
     """
     ALTER TABLE conversations ADD COLUMN only_prompts INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE contents ADD COLUMN only_prompts INTEGER NOT NULL DEFAULT 0;
@@ -319,8 +318,8 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX answered_in ON answered (conversation);
     """,
-    # What says the same at about the same time was taken for a duplicate, whatever else told it apart. Those
-    # that are there are judged again when the journal is opened.
+    # Equal texts at about the same time were sufficient for a duplicate. Existing duplicates are reassessed
+    # when the journal is opened.
     """
     ALTER TABLE conversations ADD COLUMN made_id INTEGER NOT NULL DEFAULT 0;
     DROP INDEX conversations_by_opening;
@@ -333,12 +332,12 @@ VERSION = len(MIGRATIONS)
 
 
 def usage_name(source: str, key: str) -> int:
-    """What the usage table calls something that a source counts once under a key."""
+    """Return the name in the usage table of what a source counts once under a key."""
     return number_of(f"{source}\0{key}")
 
 
-def bring_up(connection: apsw.Connection, version: int) -> None:
-    """Make tables of a version, 0 if there are none, those of this one."""
+def migrate(connection: apsw.Connection, version: int) -> None:
+    """Migrate the tables of a version (0: none) to this version."""
     connection.create_scalar_function("usage_name", cast("Any", usage_name), 2, deterministic=True)
     for statements in MIGRATIONS[version:]:
         connection.execute(statements)

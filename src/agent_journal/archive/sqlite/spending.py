@@ -1,4 +1,4 @@
-"""What was used: sums for reports, and which answers nobody counted."""
+"""Sum up usage for reports, and find answers without usage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import apsw
 from msgspec.structs import replace
 
 from agent_journal.archive.sqlite.lists import Lists, conditions
-from agent_journal.archive.store import Filter, Holder, Spent
+from agent_journal.archive.store import Filter, UsageConversation, UsageSum
 from agent_journal.model import timestamps
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ _SUMMED = (
     "reasoning", "other", "cost_usd",
 )  # fmt: skip
 SLOT_MS = 900_000
-# Whether none of a conversation's answers is counted, and it has some that it does not repeat from another
-# one. Forks and subagents of a counted conversation may repeat it in words that are not known as copies.
+# Whether none of a conversation's answers has usage, and some are not copies. Forks and subagents of a
+# conversation with usage may repeat it in words that are not recognized as copies.
 _UNCOUNTED = """
     c.twin_of IS NULL
     AND c.key NOT IN (SELECT conversation FROM usage_sums)
@@ -32,98 +32,98 @@ _UNCOUNTED = """
 
 
 class Spending(Lists):
-    """The part of the store that tells what was used."""
+    """The part of the store that sums up usage."""
 
     def usage(
         self,
-        wanted: Filter,
+        filters: Filter,
         bucket: Callable[[int | None], int],
         *,
         sizes: Mapping[str, Sequence[int]] | None = None,
         per: Literal["conversation", "project"] | None = None,
-    ) -> Iterator[Spent]:
-        """What was used, summed up by bucket, source, model and state, and per conversation or project.
+    ) -> Iterator[UsageSum]:
+        """Yield usage summed by bucket, source, model and state, and per conversation or project.
 
-        `bucket` is given quarters of an hour since 1970, None where the time is not known. What is wanted by
-        its time is so to the quarter of an hour. Of the `sizes` of a model, its prompts are told by the
-        largest they are above.
+        `bucket` maps quarters of an hour since 1970 (None: unknown time) to a bucket. Filters by time are
+        accurate to the quarter of an hour. `sizes` are the price tiers of models: prompts are grouped by the
+        highest tier that they exceed.
         """
-        above, models = _above(sizes or {})
-        where, values = _conditions(wanted)
+        tier_sql, models = _price_tier_sql(sizes or {})
+        where, values = _conditions(filters)
         conversation = "s.conversation" if per == "conversation" else "0"
         project = "c.project" if per == "project" else "NULL"
         sums = ", ".join(f"sum(s.{name})" for name in _SUMMED)
-        # SQLite sorts by all of these: first comes what differs most, what is always the same is left out.
+        # SQLite sorts by all of these: put the most selective first, and leave out constants.
         groups = {"conversation": "1, ", "project": "2, ", None: ""}[per] + "3, 6, 5, 4, 7, 8, 9"
         sql = (
-            f"SELECT {conversation}, {project}, bucket(s.slot), c.source, s.model, {above}, s.estimated, "
+            f"SELECT {conversation}, {project}, bucket(s.slot), c.source, s.model, {tier_sql}, s.estimated, "
             f"s.state, s.is_stated, {sums} "
             "FROM usage_sums s CROSS JOIN conversations c ON c.key = s.conversation "
             f"WHERE {' AND '.join(where) or '1'} GROUP BY {groups}"
         )
         self._db.create_scalar_function("bucket", cast("Any", bucket), 1, deterministic=True)
         try:
-            yield from map(Spent._make, self._rows(sql, *models, *values))
+            yield from map(UsageSum._make, self._rows(sql, *models, *values))
         except apsw.Error as error:
-            raise self._told(error) from error
+            raise self._public_error(error) from error
 
     def used_models(self) -> list[str]:
-        """Every model that something was used of."""
-        # With ORDER BY, SQLite would sort every row before it looks which are the same.
+        """Return every model with usage."""
+        # With ORDER BY, SQLite would sort every row before it removes duplicates.
         sql = "SELECT DISTINCT model FROM usage_sums WHERE model IS NOT NULL"
         return sorted(row[0] for row in self._rows(sql))
 
-    def uncounted(self, wanted: Filter) -> dict[str, int]:
-        """By source: how many conversations hold answers of their own, none of which is counted."""
-        where, values = conditions(replace(wanted, with_children=True))
+    def uncounted(self, filters: Filter) -> dict[str, int]:
+        """Return, by source, how many conversations have answers of their own but no usage."""
+        where, values = conditions(replace(filters, with_children=True))
         sql = (
             "SELECT c.source, count(*) FROM conversations c "
             f"WHERE {' AND '.join([_UNCOUNTED, *where])} GROUP BY 1 ORDER BY 1"
         )
         return dict(self._rows(sql, *values))
 
-    def holders(self) -> dict[int, Holder]:
-        """Every conversation by its key, as far as reports name it."""
+    def usage_conversations(self) -> dict[int, UsageConversation]:
+        """Return every conversation as reports show it, by key."""
         sql = (
             "SELECT c.key, c.source, c.id, coalesce(c.title, c.summary), c.project, c.started_at, "
             "coalesce(c.twin_of, p.key) "
             "FROM conversations c LEFT JOIN conversations p ON c.relation = 'subagent' "
             "AND p.source = c.source AND p.id = c.parent_id AND p.key != c.key"
         )
-        return {row[0]: Holder(*row) for row in self._rows(sql)}
+        return {row[0]: UsageConversation(*row) for row in self._rows(sql)}
 
-    def copied(self, conversation: int) -> set[int]:
-        """Keys of those entries of a conversation that repeat another's."""
+    def copied_keys(self, conversation: int) -> set[int]:
+        """Return the keys of a conversation's entries that are copies of others."""
         sql = "SELECT key FROM timeline WHERE conversation = ? AND copy_of IS NOT NULL"
         return {row[0] for row in self._rows(sql, conversation)}
 
 
-def _above(sizes: Mapping[str, Sequence[int]]) -> tuple[str, list[str]]:
-    """The SQL by which prompts are told by their size, and its values: models that have such prices."""
+def _price_tier_sql(sizes: Mapping[str, Sequence[int]]) -> tuple[str, list[str]]:
+    """Return the SQL for the price tier of prompts, and its values: the models with such tiers."""
     cases: list[str] = []
     models: list[str] = []
     for size in sorted({size for each in sizes.values() for size in each}, reverse=True):
-        having = [model for model, each in sizes.items() if size in each]
-        places = ", ".join("?" * len(having))
+        tiered_models = [model for model, each in sizes.items() if size in each]
+        places = ", ".join("?" * len(tiered_models))
         cases.append(f"WHEN s.above >= {size:d} AND s.model IN ({places}) THEN {size:d}")
-        models += having
+        models += tiered_models
     return (f"CASE {' '.join(cases)} ELSE 0 END" if cases else "0"), models
 
 
-def _conditions(wanted: Filter) -> tuple[list[str], list[Any]]:
-    """Conversations by what they are, tokens by their own time and model."""
+def _conditions(filters: Filter) -> tuple[list[str], list[Any]]:
+    """Return SQL conditions: conversations by their properties, usage by its own time and model."""
     of_conversations = Filter(
-        source=wanted.source,
-        project=wanted.project,
-        title=wanted.title,
-        only_missing=wanted.only_missing,
+        source=filters.source,
+        project=filters.project,
+        title=filters.title,
+        only_missing=filters.only_missing,
         with_children=True,
     )
     where, values = conditions(of_conversations)
-    if wanted.model:
+    if filters.model:
         where.append("instr(lower(s.model), lower(?))")
-        values.append(wanted.model)
-    since, until = timestamps.epoch_ms(wanted.since), timestamps.epoch_ms(wanted.until)
+        values.append(filters.model)
+    since, until = timestamps.epoch_ms(filters.since), timestamps.epoch_ms(filters.until)
     if since is not None:
         where.append("s.slot >= ?")
         values.append(since // SLOT_MS)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_journal import config
-from agent_journal.archive.candidates import Found
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.journal import facade
 
 if TYPE_CHECKING:
@@ -19,5 +19,5 @@ def fill(home: Path) -> Config:
     """Make a journal of them in a folder; nothing that a person has settled touches it."""
     settled = config.load(home, {})
     files = sorted(path for path in HISTORIES.rglob("*") if path.is_file())
-    facade.import_files(settled, [Found(str(path)) for path in files], lambda _: None)
+    facade.import_files(settled, [ImportCandidate(str(path)) for path in files], lambda _: None)
     return settled

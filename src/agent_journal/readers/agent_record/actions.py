@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from agent_journal.model import Reasoning, Text, ToolCall, ToolResult, Usage
-from agent_journal.model.content_blocks import answer
+from agent_journal.model.content_blocks import tool_output
 from agent_journal.readers.agent_record.own_fields import OfCall, OfResult, OfText, OfThought, OfUsage, taken
 from agent_journal.records.forms import FAILED, TOKEN_COUNTS
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from agent_journal.decoding.fields import Fields
     from agent_journal.model import ToolKind
-    from agent_journal.model.content_blocks import Deed
+    from agent_journal.model.content_blocks import Action
 
 
 def call(fields: Fields, kinds: dict[str, ToolKind]) -> ToolCall:
@@ -44,7 +44,7 @@ def result_values(fields: Fields, ours: OfResult) -> dict[str, Any]:
     """The values of a result, without what only the source has a field for."""
     fields.drop(*ours.added)
     value = fields.take("output")
-    output, native = answer(value)
+    output, native = tool_output(value)
     failed, status = fields.flag("is-error"), fields.look("status")
     if failed is None and status.__class__ is str:
         failed = FAILED.get(status)
@@ -77,7 +77,7 @@ def thought(fields: Fields, kinds: dict[str, ToolKind]) -> Reasoning:  # noqa: A
     )
 
 
-WAYS: dict[str, Callable[[Fields, dict[str, ToolKind]], Deed]] = {
+WAYS: dict[str, Callable[[Fields, dict[str, ToolKind]], Action]] = {
     "tool-call": call,
     "tool-result": result,
     "reasoning": thought,

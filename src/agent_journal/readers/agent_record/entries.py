@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent_journal.model import Part, ToolKind
-    from agent_journal.model.content_blocks import Deed
+    from agent_journal.model.content_blocks import Action
     from agent_journal.model.tree import Entry
     from agent_journal.notes import Notes
 
@@ -145,9 +145,9 @@ class Entries:
         said = text(fields) if way is None else way(fields, self._kinds)
         return Other(data=fields.rest()) if said is None else said
 
-    def _children(self, fields: Fields) -> tuple[list[Deed], list[tuple[int, Any]]]:
+    def _children(self, fields: Fields) -> tuple[list[Action], list[tuple[int, Any]]]:
         """The parts of a message that are told beside its content, and what else is below it."""
-        deeds: list[Deed] = []
+        deeds: list[Action] = []
         below: list[tuple[int, Any]] = []
         for index, child in enumerate(fields.items("children") or ()):
             kind = child.get("type") if child.__class__ is dict else None

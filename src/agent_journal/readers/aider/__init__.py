@@ -1,7 +1,7 @@
-"""Aider: the chat history that lies in a project's folder, many sessions in one file of Markdown.
+"""Aider: the chat history in a project's folder, many sessions in one Markdown file.
 
-Beside it may lie the prompts with their times (`.aider.input.history`) and, where people ask for it, a log
-of what was sent to the model (`.aider.llm.history`) and one of events (`--analytics-log`).
+Other files may be next to it: the prompts with their times (`.aider.input.history`) and, if enabled, a log of
+the calls of the model (`.aider.llm.history`) and one of events (`--analytics-log`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ INFO = ReaderInfo(
     names={"unified": "aider", "pam": "aider", "record": "aider"},
     config_key="aider",
     env=("AJ_AIDER_PATH", "AIDER_CHAT_HISTORY_FILE", "AIDER_LLM_HISTORY_FILE", "AIDER_ANALYTICS_LOG"),
-    # It writes where it is started: the current folder is looked at, and those that other histories name.
-    # The variables hold names for the same folders, or paths.
+    # It writes to the folder it is started in: the current folder, and those named by other histories.
+    # The variables have file names for the same folders, or paths.
     homes=(
         *(f"./{name}" for name in _HISTORIES),
         *("%AIDER_CHAT_HISTORY_FILE%", "%AIDER_LLM_HISTORY_FILE%", "%AIDER_ANALYTICS_LOG%"),
@@ -41,7 +41,7 @@ INFO = ReaderInfo(
     tool_kinds={"edit": "edit", "write": "write", "run": "shell"},
     resume="aider --restore-chat-history",
     evidence="the vendor's public source as of 2026 and the history of its own development (1,133 sessions "
-    "of 2024); verified November 2026. Logs of calls and of events are known from the source alone",
+    "of 2024); verified November 2026. Logs of calls and of events are known only from the source",
 )
 
 
@@ -52,21 +52,21 @@ def sniff(peek: Peek) -> str | None:
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield each session of a history."""
-    from agent_journal.readers.aider import (  # noqa: PLC0415 (imported when something is read)
+    from agent_journal.readers.aider import (  # noqa: PLC0415 (only reading needs it)
         analytics,
         calls,
         history,
     )
 
-    ways = {CALLS: calls.conversations, ANALYTICS: analytics.conversations}
+    readers = {CALLS: calls.conversations, ANALYTICS: analytics.conversations}
     folder = _project(source)
-    for conversation in ways.get(version, history.conversations)(source, note):
-        is_placed = folder is None or conversation.cwd is not None
-        yield conversation if is_placed else replace(conversation, cwd=folder)
+    for conversation in readers.get(version, history.conversations)(source, note):
+        has_folder = folder is None or conversation.cwd is not None
+        yield conversation if has_folder else replace(conversation, cwd=folder)
 
 
 def _project(source: Source) -> str | None:
-    """The folder that a history lies in, which is the project's, as long as it is where it was written."""
+    """Get the folder of a history, which is the project's if the file was not moved."""
     folder = source.label.removesuffix(source.name)[:-1]
-    is_whole = folder.startswith(("/", "\\")) or folder[1:2] == ":"  # of the machine, or of a drive
-    return folder if source.name in _HISTORIES and is_whole and ".zip" not in folder else None
+    is_absolute = folder.startswith(("/", "\\")) or folder[1:2] == ":"  # also of a drive
+    return folder if source.name in _HISTORIES and is_absolute and ".zip" not in folder else None

@@ -1,4 +1,4 @@
-"""The log of events: one line for each, between a start of Aider and the next."""
+"""Reads the log of events: one line per event; the first event of each run is `launched`."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
-    """The events of each run. Tokens are part of them: the history counts the same ones as usage."""
+    """Yield the events of each run; their tokens are not usage, because the history counts the same ones."""
     run: list[Event] = []
-    about: dict[str, Any] = {}
+    properties_of_run: dict[str, Any] = {}
     for number, record in json_stream.lines(source, note):
         if record.__class__ is not dict:
-            note(Kind.BAD_RECORD, number, "an event is an object")
+            note(Kind.BAD_RECORD, number, "the event is not an object")
             continue
         if record.get("event") == "launched" and run:
-            yield _conversation(run, about)
-            run, about = [], {}
+            yield _conversation(run, properties_of_run)
+            run, properties_of_run = [], {}
         properties = record.get("properties")
-        about = {
+        properties_of_run = {
             **(properties if properties.__class__ is dict else {}),
-            **about,
+            **properties_of_run,
             "user_id": record.get("user_id"),
         }
         run.append(_event(Fields(record, note, number), number))
     if run:
-        yield _conversation(run, about)
+        yield _conversation(run, properties_of_run)
 
 
 def _event(fields: Fields, number: int) -> Event:
@@ -50,15 +50,17 @@ def _event(fields: Fields, number: int) -> Event:
     )
 
 
-def _conversation(run: list[Event], about: dict[str, Any]) -> Conversation:
-    dated = [event.at for event in run if event.at]
-    model, version, user = (about.get(name) for name in ("main_model", "aider_version", "user_id"))
+def _conversation(run: list[Event], properties_of_run: dict[str, Any]) -> Conversation:
+    times = [event.at for event in run if event.at]
+    model, version, user = (
+        properties_of_run.get(name) for name in ("main_model", "aider_version", "user_id")
+    )
     return Conversation(
         id=ids.made(SOURCE, "analytics", run[0].id),
         made_id=True,
         source=SOURCE,
-        started_at=dated[0] if dated else None,
-        updated_at=dated[-1] if dated else None,
+        started_at=times[0] if times else None,
+        updated_at=times[-1] if times else None,
         app_version=version if version.__class__ is str else None,
         model=model if model.__class__ is str else None,
         account_id=user if user.__class__ is str else None,

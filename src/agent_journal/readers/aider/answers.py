@@ -1,4 +1,4 @@
-"""What the model said: text, thoughts, and the edits it wrote into the text."""
+"""Parses answers of the model: text, reasoning, and edits within the text."""
 
 from __future__ import annotations
 
@@ -11,125 +11,125 @@ from agent_journal.readers.aider import thoughts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# The lines of a block; behind the last two there is nothing.
+# The lines of a block of edits; nothing follows the last two on their lines.
 _SEARCH, _MIDDLE, _REPLACE = "<<<<<<< SEARCH", "\n=======", "\n>>>>>>> REPLACE"
 _NEXT_SEARCH = f"\n{_SEARCH}"
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,}|<[a-z]+>)\s*[\w+#.-]*\s*\Z")
 _CLOSING = re.compile(r"\s*(?:`{3,}|~{3,}|</[a-z]+>)\s*\Z")
-_LONGEST_NAME = 300
+_MAX_NAME_CHARS = 300
 
 
-def parts(text: str, name: str) -> list[Part]:
-    """The parts of an answer; edits are called by the name of the message and their number."""
-    found: list[Part] = []
-    if not thoughts.has_thoughts(text):
-        _add_text(text, name, found)
-        return found
+def parts(text: str, message_id: str) -> list[Part]:
+    """Parse an answer into parts; the ids of edits have the id of the message and a number."""
+    result: list[Part] = []
+    if not thoughts.may_have_reasoning(text):
+        _add_text(text, message_id, result)
+        return result
     for part in thoughts.split(text):
         if isinstance(part, Reasoning):
-            found.append(part)
+            result.append(part)
         else:
-            _add_text(part.text, name, found)
-    return found
+            _add_text(part.text, message_id, result)
+    return result
 
 
 def _text(text: str) -> list[Text]:
     return [Text(text=text.strip("\n"))] if text and not text.isspace() else []
 
 
-def _add_text(text: str, name: str, found: list[Part]) -> None:
-    """Add a text, whole or cut where it has edits."""
-    first = 0 if text.startswith(_SEARCH) else _next(text, 0)
+def _add_text(text: str, message_id: str, parts: list[Part]) -> None:
+    """Add a text; if it has edits, split it around them."""
+    first = 0 if text.startswith(_SEARCH) else _next_block(text, 0)
     if first < 0:
-        found.append(Text(text=text))
+        parts.append(Text(text=text))
     else:
-        _add_edits(text, first, name, found)
+        _add_edits(text, first, message_id, parts)
 
 
-def _add_edits(text: str, first: int, name: str, found: list[Part]) -> None:
-    """Add the text, cut where blocks, of which one begins here, say what to search for and what to put."""
-    kept = 0
-    number = len([part for part in found if part.__class__ is ToolCall])
+def _add_edits(text: str, first: int, message_id: str, parts: list[Part]) -> None:
+    """Add a text, split around its search and replace blocks; the first one begins at `first`."""
+    done = 0
+    number = len([part for part in parts if part.__class__ is ToolCall])
     file: str | None = None
-    for start, search, put, end in _blocks(text, first):
-        edge = max(kept, start - 1)
-        # The fence around a block goes with it: what is left must be whole Markdown.
-        above = max(kept, text.rfind("\n", kept, edge) + 1)
-        fence = text[above:edge]
+    for start, search, replacement, end in _blocks(text, first):
+        text_end = max(done, start - 1)
+        # The fence belongs to the block: what remains must be complete Markdown.
+        fence_start = max(done, text.rfind("\n", done, text_end) + 1)
+        fence = text[fence_start:text_end]
         if _FENCE.match(fence):
-            file = _file(text, kept, max(kept, above - 1), 2) or file
+            file = _file_name(text, done, max(done, fence_start - 1), 2) or file
         else:
             fence = ""
-            file = _file(text, kept, edge, 3) or file
-        found += _text(text[kept : edge - len(fence)])
+            file = _file_name(text, done, text_end, 3) or file
+        parts += _text(text[done : text_end - len(fence)])
         number += 1
         kind: Literal["edit", "write"] = "edit" if search else "write"
-        found.append(
+        parts.append(
             ToolCall(
                 name=kind,
-                call_id=f"{name}-{number}",
-                input={"file": file, "search": search, "replace": put},
+                call_id=f"{message_id}-{number}",
+                input={"file": file, "search": search, "replace": replacement},
                 kind=kind,
                 extra={"fence": fence} if fence else {},
             )
         )
-        kept = _behind_fence(text, end)
-    found += _text(text[kept:])
+        done = _skip_closing_fence(text, end)
+    parts += _text(text[done:])
 
 
 def _blocks(text: str, at: int) -> Iterator[tuple[int, str, str, int]]:
-    """Where each whole block begins, what to search for, what to put there, and the place behind it."""
+    """Yield start, search text, replacement and end of each complete block."""
     middle, end = (-1, at), (-1, at)
     while at >= 0:
         if middle[0] < at:
-            middle = _line(text, _MIDDLE, at)
+            middle = _find_line(text, _MIDDLE, at)
         if end[0] < middle[1]:
-            end = _line(text, _REPLACE, middle[1])
+            end = _find_line(text, _REPLACE, middle[1])
         if middle[0] < 0 or end[0] < 0:
             return
-        following = _next(text, at)
-        # A block that is not whole ends where the next begins.
+        following = _next_block(text, at)
+        # An incomplete block ends where the next one begins.
         if following < 0 or following > end[0]:
             first = text.index("\n", at) + 1
             yield at, text[first : middle[0]], text[middle[1] + 1 : end[0]], end[1] + 1
         at = following
 
 
-def _line(text: str, mark: str, start: int) -> tuple[int, int]:
-    """Where a mark stands with nothing behind it in its line, and the end of that; -1 if it is nowhere."""
+def _find_line(text: str, mark: str, start: int) -> tuple[int, int]:
+    """Find a mark with nothing after it on its line, and the end of the line; -1 if there is none."""
     at = text.find(mark, start)
     while at >= 0:
-        behind = at + len(mark)
-        end = text.find("\n", behind)
+        mark_end = at + len(mark)
+        end = text.find("\n", mark_end)
         end = len(text) if end < 0 else end
-        if end == behind or text[behind:end].isspace():
+        if end == mark_end or text[mark_end:end].isspace():
             return at, end
-        at = text.find(mark, behind)
+        at = text.find(mark, mark_end)
     return -1, len(text)
 
 
-def _next(text: str, at: int) -> int:
-    """Where the line of the next block begins behind a place; -1 if there is none."""
-    found = text.find(_NEXT_SEARCH, at)
-    return found if found < 0 else found + 1
+def _next_block(text: str, at: int) -> int:
+    """Find the beginning of the next block; -1 if there is none."""
+    position = text.find(_NEXT_SEARCH, at)
+    return position if position < 0 else position + 1
 
 
-def _behind_fence(text: str, at: int) -> int:
-    """The place behind the line that closes a fence, if there is one here."""
+def _skip_closing_fence(text: str, at: int) -> int:
+    """Skip the line that closes a fence, if there is one here."""
     end = text.find("\n", at)
     line = text[at:] if end < 0 else text[at:end]
     return at + len(line) + 1 if at <= len(text) and _CLOSING.match(line) else at
 
 
-def _file(text: str, start: int, end: int, most: int) -> str | None:
-    """The name of the file, which stands in the last lines above a block, outside or inside of its fence."""
-    for _ in range(most):
-        before = text.rfind("\n", start, end)
-        line = text[max(start, before + 1) : end]
+def _file_name(text: str, start: int, end: int, max_lines: int) -> str | None:
+    """Get the file name from the last lines above a block, outside or inside of its fence."""
+    for _ in range(max_lines):
+        line_break = text.rfind("\n", start, end)
+        line = text[max(start, line_break + 1) : end]
         name = line.strip().strip("`*:# ")
         if name and not _FENCE.match(line):
-            return name if len(name) < _LONGEST_NAME and " " not in name else None
-        if before < 0:
+            return name if len(name) < _MAX_NAME_CHARS and " " not in name else None
+        if line_break < 0:
             return None
-        end = before
+        end = line_break
     return None

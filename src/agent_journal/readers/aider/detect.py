@@ -1,4 +1,4 @@
-"""How the files look: a chat history has headings of sessions, a log of calls says who speaks in capitals."""
+"""Detects the files: a chat history has headings of sessions, a log of calls has roles in capitals."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 SOURCE = "aider"
 CHAT, CALLS, ANALYTICS = "chat", "llm", "analytics"
 HEADING = b"# aider chat started at "
-# What a history may begin with if the heading of its first session was cut off.
+# The possible beginnings of a history; the heading of its first session may be missing.
 _BEGINNINGS = (HEADING, b"> ", b"####", b"-*- mode:")
-_CALLS = (b"TO LLM ", b"LLM RESPONSE ")
-_EVENT = frozenset({"event", "properties", "user_id", "time"})
+_CALL_HEADINGS = (b"TO LLM ", b"LLM RESPONSE ")
+_EVENT_FIELDS = frozenset({"event", "properties", "user_id", "time"})
 
 
 def version_of(file: Peek) -> str | None:
-    """What a file is, or None if it is none of ours."""
+    """Get the version of a file, or None if it is not Aider's."""
     if file.is_folder:
         return None
     if file.opening == "{":
@@ -33,17 +33,18 @@ def _is_chat(file: Peek) -> bool:
 
 
 def _is_calls(file: Peek) -> bool:
-    """Whether the first line is a heading with a moment: `TO LLM 2026-01-02T10:00:00`."""
+    """Whether the first line is a heading with a time: `TO LLM 2026-01-02T10:00:00`."""
     line = file.head.lstrip().partition(b"\n")[0].rstrip()
-    moment = next((line.removeprefix(mark) for mark in _CALLS if line.startswith(mark)), b"")
-    return len(moment) == len("2026-01-02T10:00:00") and moment[10:11] == b"T" and moment[:4].isdigit()
+    time = next((line.removeprefix(mark) for mark in _CALL_HEADINGS if line.startswith(mark)), b"")
+    return len(time) == len("2026-01-02T10:00:00") and time[10:11] == b"T" and time[:4].isdigit()
 
 
 def _is_analytics(file: Peek) -> bool:
-    if not file.keys >= _EVENT:
+    if not file.keys >= _EVENT_FIELDS:
         return False
-    properties = [record.get("properties") for record in file.records if record.keys() >= _EVENT]
+    properties = [record.get("properties") for record in file.records if record.keys() >= _EVENT_FIELDS]
     return any(
-        each.__class__ is dict and ("aider_version" in each or "edit_format" in each or "main_model" in each)
-        for each in properties
+        value.__class__ is dict
+        and ("aider_version" in value or "edit_format" in value or "main_model" in value)
+        for value in properties
     )

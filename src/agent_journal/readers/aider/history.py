@@ -1,4 +1,4 @@
-"""The chat history: sessions under headings, and what was said in each."""
+"""Reads the chat history: sessions under headings, with their messages."""
 
 from __future__ import annotations
 
@@ -36,141 +36,149 @@ if TYPE_CHECKING:
     from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
 
-_BLOCK = 1 << 20
-# A session larger than this is not read: a day of work is a few megabytes.
-_LARGEST = 128 << 20
-# So many characters tell a session of which it is not known when it began.
-_BEGINNING = 200
+_BLOCK_BYTES = 1 << 20
+# Larger sessions are not read: a day of work has a few megabytes.
+_MAX_SESSION_BYTES = 128 << 20
+# These characters identify a session without a start time.
+_KEY_CHARS = 200
 _COMMAND = re.compile(r"(?:/run|/test|/lint|/git|!)\s*(.*)\Z", re.DOTALL)
 
 
-class Piece(NamedTuple):
-    """What a session says and how that begins, with the byte it begins at, and when it did, as written."""
+class SessionText(NamedTuple):
+    """The blocks of a session, its first characters, its byte offset, and its start time as written."""
 
     started: str | None
     beginning: str
     blocks: list[Block]
-    at: int
+    offset: int
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
-    """Each session as soon as it is whole."""
+    """Yield each session as soon as it is complete."""
     prompts = _prompts(source, note)
-    told: Counter[str] = Counter()
-    is_told = False
-    before: str | None = None
-    for piece in _pieces(source, note):
-        if piece.started is not None and not is_told:
-            note(Kind.BAD_TIME, _line(source, piece.at), "times have no zone and were taken for UTC")
-            is_told = True
-        session = _Session(piece, prompts, told)
+    id_counts: Counter[str] = Counter()
+    is_noted = False
+    previous: str | None = None
+    for session_text in _sessions(source, note):
+        if session_text.started is not None and not is_noted:
+            note(
+                Kind.BAD_TIME,
+                _line_number(source, session_text.offset),
+                "times have no zone and are read as UTC",
+            )
+            is_noted = True
+        session = _SessionReader(session_text, prompts, id_counts)
         if session.is_undated:
-            note(Kind.BAD_TIME, _line(source, piece.at), f"{str(piece.started)[:60]!r}")
-        conversation = session.conversation(before)
+            note(
+                Kind.BAD_TIME,
+                _line_number(source, session_text.offset),
+                f"{str(session_text.started)[:60]!r}",
+            )
+        conversation = session.conversation(previous)
         if conversation is not None:
-            before = conversation.id
+            previous = conversation.id
             yield conversation
 
 
 def _prompts(source: Source, note: Notes) -> Prompts:
-    beside = source.companion(".aider.input.history")
+    prompt_file = source.companion(".aider.input.history")
     try:
-        return Prompts(beside)
+        return Prompts(prompt_file)
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
         return Prompts(None)
 
 
-def _pieces(source: Source, note: Notes) -> Iterator[Piece]:
-    """The sessions one after the other; what is before the first heading has lost its own."""
-    for place, (at, data) in enumerate(_stretches(source, note)):
+def _sessions(source: Source, note: Notes) -> Iterator[SessionText]:
+    """Yield the sessions; text before the first heading is one without a heading."""
+    for index, (offset, data) in enumerate(_split_at_headings(source, note)):
         text = data.replace(b"\r\n", b"\n") if b"\r" in data else data
         try:
-            piece = _piece(text, at)
+            session_text = _session_text(text, offset)
         except UnicodeDecodeError:
-            note(Kind.BAD_ENCODING, _line(source, at), "not UTF-8")
-            piece = _piece(text.decode("utf-8", "replace").encode(), at)
-        if place:
-            yield piece
-        elif piece.blocks:
-            yield piece._replace(started=None)
+            note(Kind.BAD_ENCODING, _line_number(source, offset), "not UTF-8")
+            session_text = _session_text(text.decode("utf-8", "replace").encode(), offset)
+        if index:
+            yield session_text
+        elif session_text.blocks:
+            yield session_text._replace(started=None)
 
 
-def _piece(text: bytes, at: int) -> Piece:
+def _session_text(text: bytes, offset: int) -> SessionText:
     end = text.find(b"\n")
     end = end if end >= 0 else len(text)
     start = end + 1
-    if at < 0 and text.startswith(BOM_UTF8, start):
+    if offset < 0 and text.startswith(BOM_UTF8, start):
         start += len(BOM_UTF8)
-    beginning = text[start : start + 4 * _BEGINNING].decode("utf-8", "ignore")[:_BEGINNING]
-    return Piece(text[:end].decode().strip(), beginning, blocks(text, start), at)
+    beginning = text[start : start + 4 * _KEY_CHARS].decode("utf-8", "ignore")[:_KEY_CHARS]
+    return SessionText(text[:end].decode().strip(), beginning, blocks(text, start), offset)
 
 
-def _stretches(source: Source, note: Notes) -> Iterator[tuple[int, bytes]]:
-    """The bytes between headings, and where they begin; the first ones are those before any heading."""
+def _split_at_headings(source: Source, note: Notes) -> Iterator[tuple[int, bytes]]:
+    """Yield the bytes between headings with their offsets; the first ones are those before any heading."""
     mark = b"\n" + HEADING
     begin, pending = -1, b"\n"  # so that a heading may be the first line
     with source.open() as stream:
-        while block := stream.read(_BLOCK):
+        while block := stream.read(_BLOCK_BYTES):
             data, at = pending + block, 0
             while (end := data.find(mark, at)) >= 0:
                 yield begin + at, data[at : end + 1]  # the line feed before a heading ends the line before it
                 at = end + len(mark)
             begin, pending = begin + at, data[at:]
-            if len(pending) > _LARGEST:
-                note(Kind.TOO_LARGE, "", f"a session of more than {_LARGEST:,} bytes")
+            if len(pending) > _MAX_SESSION_BYTES:
+                note(Kind.TOO_LARGE, "", f"a session has more than {_MAX_SESSION_BYTES:,} bytes")
                 begin, pending = begin + len(pending), b""
     yield begin, pending
 
 
-def _line(source: Source, at: int) -> int:
-    """The number of the line that a byte is in: counted when it is told, which is rare."""
-    left, line = at, 1
+def _line_number(source: Source, offset: int) -> int:
+    """Count the number of the line at an offset, which is rarely needed."""
+    remaining, line = offset, 1
     with source.open() as stream:
-        while left > 0 and (block := stream.read(min(left, _BLOCK))):
+        while remaining > 0 and (block := stream.read(min(remaining, _BLOCK_BYTES))):
             line += block.count(b"\n")
-            left -= len(block)
+            remaining -= len(block)
     return line
 
 
-class _Session:
-    """One session as it is put together."""
+class _SessionReader:
+    """Builds the conversation of one session."""
 
-    def __init__(self, piece: Piece, prompts: Prompts, told: Counter[str]) -> None:
-        self._piece = piece
+    def __init__(self, session_text: SessionText, prompts: Prompts, id_counts: Counter[str]) -> None:
+        self._text = session_text
         self._prompts = prompts
-        self._at = timestamps.moment(piece.started) if piece.started else None
-        self._blocks = piece.blocks
-        key = piece.started or piece.beginning
-        told[key] += 1
-        self._id = ids.made(SOURCE, key, self._first_line(), told[key])
+        self._at = timestamps.moment(session_text.started) if session_text.started else None
+        self._blocks = session_text.blocks
+        key = session_text.started or session_text.beginning
+        id_counts[key] += 1
+        self._id = ids.made(SOURCE, key, self._first_line(), id_counts[key])
         self._timeline: list[Message | Event] = []
         self._facts: dict[str, str] = {}
         self._model: str | None = None
-        self._open: dict[str, list[ToolCall]] = {}
+        self._open_edits: dict[str, list[ToolCall]] = {}
         self._last_at = self._at
         self._command: str | None = None
         self._is_restored = False
-        self._unpaid: int | None = None  # the place of the last answer since a prompt, if it has no tokens
+        self._answer_without_usage: int | None = None  # index of the last answer since a prompt
 
     @property
     def is_undated(self) -> bool:
-        """Whether the heading states no moment."""
-        return self._piece.started is not None and self._at is None
+        """Whether the heading has no readable time."""
+        return self._text.started is not None and self._at is None
 
-    def conversation(self, before: str | None) -> Conversation | None:
-        """The session; None if there is nothing in a stretch without a heading.
+    def conversation(self, previous: str | None) -> Conversation | None:
+        """Build the conversation; None for an empty session without a heading.
 
-        Where it restored the history, it continues the one before it.
+        If the session restored the history, it continues the previous one.
         """
         for speaker, text in self._blocks:
             if speaker == "person":
-                self._typed(text)
+                self._add_prompt(text)
             elif speaker == "aider":
-                self._printed(text)
+                self._add_output(text)
             else:
-                self._said(text)
-        if self._piece.started is None and not self._timeline:
+                self._add_answer(text)
+        if self._text.started is None and not self._timeline:
             return None
         return Conversation(
             id=self._id,
@@ -183,41 +191,43 @@ class _Session:
             model=self._facts.get("model"),
             cwd=self._facts.get("folder"),
             shape="list",
-            link=Link(conversation_id=before, relation="continues") if before and self._is_restored else None,
+            link=Link(conversation_id=previous, relation="continues")
+            if previous and self._is_restored
+            else None,
             timeline=self._timeline,
             extra=self._extra(),
         )
 
     def _extra(self) -> dict[str, str]:
-        found = {"edit_format": self._facts.get("edit_format"), "started": self._piece.started}
-        return {name: value for name, value in found.items() if value is not None}
+        fields = {"edit_format": self._facts.get("edit_format"), "started": self._text.started}
+        return {name: value for name, value in fields.items() if value is not None}
 
     def _first_line(self) -> str | None:
-        """What Aider prints at once when a session begins, which tells sessions of one second apart."""
+        """Get the first line that Aider prints, which distinguishes sessions of the same second."""
         first = self._blocks[0] if self._blocks else None
         return first[1].split("\n", 1)[0] if first and first[0] == "aider" else None
 
     def _new_id(self) -> str:
         return ids.made(self._id, len(self._timeline))
 
-    def _typed(self, text: str) -> None:
+    def _add_prompt(self, text: str) -> None:
         at = self._prompts.time_of(text, self._last_at)
         self._last_at = at or self._last_at
         command = _COMMAND.match(text)
         self._command = command[1] if command else None
-        self._unpaid = None
+        self._answer_without_usage = None
         self._timeline.append(
             Message(id=self._new_id(), made_id=True, role="user", at=at, parts=[Text(text=text)])
         )
 
-    def _said(self, text: str) -> None:
+    def _add_answer(self, text: str) -> None:
         message_id = self._new_id()
         parts = answers.parts(text, message_id)
-        self._open.clear()  # edits are made, or not, before the model goes on
+        self._open_edits.clear()  # edits are applied or skipped before the model continues
         for part in parts:
             if part.__class__ is ToolCall:
-                self._open.setdefault(str(part.input["file"]), []).append(part)
-        self._unpaid = len(self._timeline)
+                self._open_edits.setdefault(str(part.input["file"]), []).append(part)
+        self._answer_without_usage = len(self._timeline)
         is_plain = len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text == text
         self._timeline.append(
             Message(
@@ -230,27 +240,27 @@ class _Session:
             )
         )
 
-    def _printed(self, text: str) -> None:
-        """Output: what has a place of its own goes there, the rest is a message of Aider or of a command."""
-        if not printed_lines.tells(text):
-            self._flush([text])
+    def _add_output(self, text: str) -> None:
+        """Add output: facts go to their fields, the rest is a message of Aider or of a command."""
+        if not printed_lines.may_have_facts(text):
+            self._add_pending([text])
             return
-        held: list[str] = []
+        pending: list[str] = []
         lines = text.split("\n")
-        for line in _with_costs(lines) if "\nCost: " in text else lines:
-            usage = printed_lines.usage(line) if line.startswith("Tokens: ") else None
-            if usage is not None and self._spent(usage):
+        for line in _join_costs(lines) if "\nCost: " in text else lines:
+            usage = printed_lines.parse_usage(line) if line.startswith("Tokens: ") else None
+            if usage is not None and self._add_usage(usage):
                 continue
-            fact = printed_lines.fact(line)
-            if fact is None or not self._told(fact, line, held):
-                held.append(line)
-        self._flush(held)
+            fact = printed_lines.parse_fact(line)
+            if fact is None or not self._record_fact(fact, line, pending):
+                pending.append(line)
+        self._add_pending(pending)
 
-    def _flush(self, held: list[str]) -> None:
-        if not held:
+    def _add_pending(self, pending: list[str]) -> None:
+        if not pending:
             return
-        text = "\n".join(held).strip("\n")
-        held.clear()
+        text = "\n".join(pending).strip("\n")
+        pending.clear()
         if not text or text.isspace():
             return
         if self._command is not None:
@@ -264,11 +274,11 @@ class _Session:
                 Message(id=self._new_id(), made_id=True, role="system", parts=[Text(text=text)])
             )
 
-    def _told(self, fact: printed_lines.Fact, line: str, held: list[str]) -> bool:
-        """Put a fact where it belongs; whether its line is told by that."""
+    def _record_fact(self, fact: printed_lines.Fact, line: str, pending: list[str]) -> bool:
+        """Record a fact; return whether its line needs no message."""
         match fact.kind:
             case "edit":
-                return self._edited(fact.value, line, held)
+                return self._close_edits(fact.value, line, pending)
             case "model":
                 self._model = fact.value
                 self._facts.setdefault("model", fact.value)
@@ -281,56 +291,56 @@ class _Session:
                     isinstance(entry, Message) and entry.role == "user" for entry in self._timeline
                 )
             case "running":
-                self._flush(held)
+                self._add_pending(pending)
                 self._command = fact.value
             case "commit":
-                self._flush(held)
+                self._add_pending(pending)
                 data = {"commit": fact.value, "message": fact.more or ""}
                 self._timeline.append(Event(id=self._new_id(), made_id=True, name="commit", data=data))
                 return True
         return False
 
-    def _edited(self, file: str, line: str, held: list[str]) -> bool:
-        """Answer the edits of a file that are still open."""
-        calls = self._open.pop(file, [])
+    def _close_edits(self, file: str, line: str, pending: list[str]) -> bool:
+        """Add the results of a file's open edits; return whether there were any."""
+        calls = self._open_edits.pop(file, [])
         if not calls:
             return False
-        self._flush(held)
+        self._add_pending(pending)
         results: list[Part] = [
             ToolResult(call_id=call.call_id, name=call.name, output=line) for call in calls
         ]
         self._timeline.append(Message(id=self._new_id(), made_id=True, role="tool", parts=results))
         return True
 
-    def _spent(self, usage: Usage) -> bool:
-        """Put tokens with the last answer that has none yet."""
-        place, self._unpaid = self._unpaid, None
-        answer = None if place is None else self._timeline[place]
-        if place is None or not isinstance(answer, Message):
+    def _add_usage(self, usage: Usage) -> bool:
+        """Add usage to the last answer without any; return whether there is one."""
+        index, self._answer_without_usage = self._answer_without_usage, None
+        answer = None if index is None else self._timeline[index]
+        if index is None or not isinstance(answer, Message):
             return False
-        self._timeline[place] = replace(answer, usage=usage)
+        self._timeline[index] = replace(answer, usage=usage)
         return True
 
 
-def _with_costs(lines: list[str]) -> Iterator[str]:
-    """The lines, where the cost that stands below the tokens is put behind them."""
-    held: str | None = None
+def _join_costs(lines: list[str]) -> Iterator[str]:
+    """Append the cost to the line of tokens above it."""
+    pending: str | None = None
     for line in lines:
-        if held is not None:
-            yield f"{held} {line}" if (is_cost := line.startswith("Cost: ")) else held
-            held = None
+        if pending is not None:
+            yield f"{pending} {line}" if (is_cost := line.startswith("Cost: ")) else pending
+            pending = None
             if is_cost:
                 continue
         if line.startswith("Tokens: ") and "Cost: " not in line:
-            held = line
+            pending = line
         else:
             yield line
-    if held is not None:
-        yield held
+    if pending is not None:
+        yield pending
 
 
 def _title(timeline: list[Message | Event]) -> str | None:
-    """The first prompt that is no command."""
-    typed = (entry for entry in timeline if isinstance(entry, Message) and entry.role == "user")
-    texts = (tree.plain_text(message) for message in typed)
+    """Make a title of the first prompt that is not a command."""
+    prompts = (entry for entry in timeline if isinstance(entry, Message) and entry.role == "user")
+    texts = (tree.plain_text(message) for message in prompts)
     return tree.title_from(text for text in texts if not text.lstrip().startswith(("/", "!")))

@@ -1,4 +1,4 @@
-"""Lines that Aider prints: tokens and costs, models, edits that were made, commits."""
+"""Parses lines that Aider prints: tokens and costs, models, applied edits, commits."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from agent_journal.model import Usage
 _TOKENS = re.compile(r"Tokens: .*\bsent\b.*\breceived\b", re.DOTALL)
 _COUNT = re.compile(r"([\d.,]+[kM]?) (sent|cache write|cache hit|cached|received)")
 _COST = re.compile(r"\$([\d.,]+) (message|request|send)")
-# As versions since 2024 print it.
-_USUAL = re.compile(
+# The format since 2024.
+_CURRENT_TOKENS = re.compile(
     r"Tokens: ([0-9.]{1,20}[kM]?) sent(?:, ([0-9.]{1,20}[kM]?) cache write)?"
     r"(?:, ([0-9.]{1,20}[kM]?) cache hit)?, ([0-9.]{1,20}[kM]?) received\."
     r"(?: Cost: \$([0-9.]{1,20}) message, \$[0-9.]{1,20} session\.)?\Z"
@@ -35,8 +35,8 @@ _EDIT = re.compile(
 _FOLDER = re.compile(r"(?:Cur|Git) working dir: (.+)\Z")
 _RESTORED = re.compile(r"(Restored previous conversation history\.)\Z")
 _RUNNING = re.compile(r"Running (.+)\Z")
-# What the lines that are looked for begin with: most lines begin otherwise.
-_BEGINNINGS = (
+# Lines with facts begin with one of these; most lines do not.
+_FACT_PREFIXES = (
     *(
         "Tokens: ",
         "Aider v",
@@ -50,35 +50,35 @@ _BEGINNINGS = (
     *("Applied edit to ", "Did not apply edit to ", "Skipping edits to ", "Creating empty file ", "Running "),
     "Restored previous ",
 )
-_TELLING = re.compile(rf"\n(?:{'|'.join(map(re.escape, _BEGINNINGS))})")
+_FACT_LINE = re.compile(rf"\n(?:{'|'.join(map(re.escape, _FACT_PREFIXES))})")
 _UNITS = {"k": 1_000, "M": 1_000_000}
-_LONGEST = 2_000
+_MAX_LINE_CHARS = 2_000
 
 
 class Fact(NamedTuple):
-    """What a line says that has a place of its own."""
+    """A fact in a line that the model has a field or event for."""
 
     kind: str
     value: str
     more: str | None = None
 
 
-def tells(text: str) -> bool:
-    """Whether a line of an output may have a place of its own, or be a part of one that has."""
-    return text.startswith(_BEGINNINGS) or _TELLING.search(text) is not None
+def may_have_facts(text: str) -> bool:
+    """Whether any line of an output may state a fact."""
+    return text.startswith(_FACT_PREFIXES) or _FACT_LINE.search(text) is not None
 
 
-def fact(line: str) -> Fact | None:
-    """The fact in a line, if it is one of those that are looked for."""
-    sign = _FACTS.get(line[: line.find(" ")])
-    if sign is None or len(line) > _LONGEST:
+def parse_fact(line: str) -> Fact | None:
+    """Parse the fact in a line, if there is one."""
+    kind_and_pattern = _FACTS.get(line[: line.find(" ")])
+    if kind_and_pattern is None or len(line) > _MAX_LINE_CHARS:
         return None
-    kind, pattern = sign
-    found = pattern.match(line)
-    return Fact(kind, *found.groups()) if found else None
+    kind, pattern = kind_and_pattern
+    match = pattern.match(line)
+    return Fact(kind, *match.groups()) if match else None
 
 
-# By the first word of a line.
+# Kinds and patterns of facts by the first word of a line.
 _FACTS = {
     "Aider": ("version", _VERSION),
     **dict.fromkeys(("Main", "Model:", "Models:"), ("model", _MODEL)),
@@ -90,32 +90,32 @@ _FACTS = {
 }
 
 
-def usage(line: str) -> Usage | None:
-    """The tokens and cost that a line tells, rounded by Aider; what was cached is part of what was sent."""
-    usual = _USUAL.match(line)
-    told = usual.groups() if usual else _unusual(line[:_LONGEST])
-    if told is None:
+def parse_usage(line: str) -> Usage | None:
+    """Parse tokens and cost, which Aider rounds; the tokens it reports as sent include cached ones."""
+    match = _CURRENT_TOKENS.match(line)
+    amounts = match.groups() if match else _parse_any_tokens(line[:_MAX_LINE_CHARS])
+    if amounts is None:
         return None
-    sent, write, read, received = [None if text is None else _count(text) for text in told[:-1]]
+    sent, write, read, received = [None if text is None else _count(text) for text in amounts[:-1]]
     return Usage(
         input=None if sent is None else max(0, sent - (read or 0) - (write or 0)),
         output=received,
         cache_read=read,
         cache_write=write,
-        cost_usd=_amount(told[-1]),
+        cost_usd=_amount(amounts[-1]),
         extra={"line": line},
     )
 
 
-def _unusual(line: str) -> tuple[str | None, ...] | None:
-    """What was sent, written to a cache, read from one and received, and what that cost, of any line."""
+def _parse_any_tokens(line: str) -> tuple[str | None, ...] | None:
+    """Get the amounts sent, written to cache, read from cache and received, and the cost, in any format."""
     if not _TOKENS.match(line):
         return None
-    found = {name: amount for pattern in (_COUNT, _COST) for amount, name in pattern.findall(line)}
-    return tuple(next((found[name] for name in names if name in found), None) for names in _AMOUNTS)
+    amounts = {name: amount for pattern in (_COUNT, _COST) for amount, name in pattern.findall(line)}
+    return tuple(next((amounts[name] for name in names if name in amounts), None) for names in _AMOUNTS)
 
 
-# What Aider rounds comes again and again: 5.2k, $0.02.
+# Rounded amounts repeat often: 5.2k, $0.02.
 @lru_cache(1024)
 def _count(text: str) -> int | None:
     amount = _amount(text)
@@ -131,10 +131,10 @@ def _amount(text: str | None) -> float | None:
     try:
         return float(number) * unit
     except ValueError:
-        return _unusual_amount(number, unit)
+        return _lenient_amount(number, unit)
 
 
-def _unusual_amount(number: str, unit: int) -> float | None:
+def _lenient_amount(number: str, unit: int) -> float | None:
     try:
         return float(number.replace(",", "").rstrip(".")) * unit
     except ValueError:

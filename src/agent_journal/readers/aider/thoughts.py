@@ -1,8 +1,8 @@
-"""The thoughts in an answer, in each form that Aider writes.
+"""Separates reasoning from the text of an answer, in each form that Aider writes.
 
-What is streamed goes into the history as it came (0.86): thoughts between `<thinking-content-HASH>` and its
-end, which is `</think>` where the model has a tag of its own. Some models write `<think>` themselves.
-Elsewhere, a line of dashes and a heading stand before the thoughts and before the answer.
+Streamed answers go into the history unchanged (0.86): reasoning is between `<thinking-content-HASH>` and its
+end tag, which is `</think>` if the model has a tag of its own. Some models write `<think>` themselves.
+In other answers, a line of dashes and a heading precede the reasoning and the answer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ARROW, _HEADING, _TAG, _END_TAG = "►", "► **THINKING**", "<think", "</thinking-content-"
-# A model's own tag counts only where its answer begins: further on, the answer may speak of it.
+# A model's own tag counts only at the beginning of an answer: later, the answer may mention the tag.
 _BEGIN = re.compile(
     r"(?:\A|\n)-{4,}\n+(?P<heading>► \*\*THINKING\*\*)\n"
     r"|<(?P<tag>thinking-content-[0-9a-f]{8,64})>"
@@ -27,21 +27,21 @@ _END = re.compile(r"</(?:thinking-content-[0-9a-f]{8,64}|think)>")
 _LONE_END = re.compile(r"</thinking-content-[0-9a-f]{8,64}>")
 
 
-def has_thoughts(text: str) -> bool:
-    """Whether an answer may have thoughts in it."""
-    # Few texts have the arrow at all, and one character is sooner looked for than words.
+def may_have_reasoning(text: str) -> bool:
+    """Whether an answer may contain reasoning."""
+    # Few texts have the arrow, and a single character is found faster than words.
     return (_ARROW in text and _HEADING in text) or _TAG in text or _END_TAG in text
 
 
 def split(text: str) -> Iterator[Text | Reasoning]:
-    """The thoughts and the texts of an answer, in its order."""
+    """Yield the reasoning and the texts of an answer in order."""
     start = 0
     first = _BEGIN.search(text)
-    lone = _LONE_END.search(text, 0, first.start() if first else len(text))
-    if lone is not None:
-        # Where the beginning was cut off, all before the end was thought.
-        yield from _reasoning(text[: lone.start()])
-        start = lone.end()
+    lone_end = _LONE_END.search(text, 0, first.start() if first else len(text))
+    if lone_end is not None:
+        # If the start tag is missing, everything before the end tag is reasoning.
+        yield from _reasoning(text[: lone_end.start()])
+        start = lone_end.end()
     while begin := _BEGIN.search(text, start):
         yield from _text(text[start : begin.start()])
         end = (_ANSWER if begin["heading"] else _END).search(text, begin.end())

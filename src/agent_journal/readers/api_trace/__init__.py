@@ -38,13 +38,13 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     # Imported when something is read: every start of the program imports this module.
     from agent_journal.readers.api_trace.bodies import records  # noqa: PLC0415
     from agent_journal.readers.api_trace.record import exchange  # noqa: PLC0415
-    from agent_journal.readers.dialects.api_calls.detection import dialect_of  # noqa: PLC0415
+    from agent_journal.readers.dialects.api_calls.detection import detect_dialect  # noqa: PLC0415
     from agent_journal.readers.dialects.api_calls.dialects import DIALECTS  # noqa: PLC0415
     from agent_journal.readers.dialects.api_calls.stitching import Stitching  # noqa: PLC0415
 
     stitching = Stitching(INFO.name, note)
     forced = DIALECTS.get(version)
     for index, (where, record, api) in enumerate(records(source, note)):
-        dialect = forced or DIALECTS.get(api or "") or dialect_of(record)
+        dialect = forced or DIALECTS.get(api or "") or detect_dialect(record)
         stitching.add(exchange(record, index, dialect, note, where))
     yield from stitching.conversations()

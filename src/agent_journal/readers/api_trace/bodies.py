@@ -10,7 +10,7 @@ from agent_journal.notes import Kind, Notes
 from agent_journal.readers.api_trace import detect
 from agent_journal.readers.api_trace.batch import CLAUDE, Batch, Call, made_at
 from agent_journal.readers.dialects import sse
-from agent_journal.readers.dialects.google_stream import opened
+from agent_journal.readers.dialects.google_stream import unwrap_envelope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,12 +50,12 @@ def _events(source: Source, note: Notes) -> Iterator[Placed]:
     data = _Data(note)
     for number, line, _ in json_stream.raw_lines(source, note):
         text = line.decode("utf-8", "replace").rstrip("\r")
-        told = sse.data_of(text)
+        told = sse.parse_data_line(text)
         if told is not None:
             yield from data.add(number, told)
         elif text.removeprefix("data:").strip() == "[DONE]":
             yield f"line {number}", _END
-        elif not sse.is_silent(text):
+        elif not sse.has_no_data(text):
             note(Kind.BAD_RECORD, number, "a line that is no event")
     data.end()
 
@@ -131,7 +131,7 @@ def _opened(record: Record) -> Record:
     for name in ("request", "response"):
         side = record.get(name)
         if side.__class__ is dict and side.get(name).__class__ is dict:
-            record[name] = opened(side, name)
+            record[name] = unwrap_envelope(side, name)
     return record
 
 

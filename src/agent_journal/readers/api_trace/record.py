@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding.fields import Fields
-from agent_journal.readers.dialects.api_calls.answer import NOTHING, Answer, answer
+from agent_journal.readers.dialects.api_calls.answer import NO_ANSWER, Answer, parse_answer
 from agent_journal.readers.dialects.api_calls.exchange import (
     Exchange,
     Prompt,
-    begun,
-    messages,
-    offered,
-    system_prompts,
+    find_continued,
+    take_messages,
     take_repeated,
+    take_system_prompts,
+    take_tools,
 )
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, 
     request = Fields(fields.take("request") if is_known else {}, note, where)
     take_repeated(answered, request)
     if is_known:
-        system, prompt = messages(request, dialect)
+        system, prompt = take_messages(request, dialect)
     else:
-        system, prompt = system_prompts(request, dialect), Prompt([])
-    after, session = begun(request, answered, dialect)
+        system, prompt = take_system_prompts(request, dialect), Prompt([])
+    after, session = find_continued(request, answered, dialect)
     taken = Exchange(
         index=index,
-        where=where,
+        location=where,
         dialect=dialect,
         id=fields.text("id") or None,
         at=fields.moment("timestamp"),
@@ -44,7 +44,7 @@ def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, 
         model=request.text("model") or request.text("modelId") or (None if is_known else answered.model),
         system=system,
         prompt=prompt,
-        tools=offered(request, dialect),
+        tools=take_tools(request, dialect),
         answer=answered,
         error=error,
         extra=fields.rest(),
@@ -61,8 +61,8 @@ def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, 
 
 def _answer(fields: Fields) -> Answer:
     if not fields.has("response"):
-        return NOTHING
+        return NO_ANSWER
     response = fields.take("response")
     if not response and fields.look("error"):
-        return NOTHING
-    return answer(response, fields.note, fields.where)
+        return NO_ANSWER
+    return parse_answer(response, fields.note, fields.where)

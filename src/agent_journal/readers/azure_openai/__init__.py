@@ -1,4 +1,4 @@
-"""Azure OpenAI: what Azure's gateway, its diagnostics and people's own logging keep of calls.
+"""Azure OpenAI: calls logged by Azure's gateway, its diagnostics, and users' own logging.
 
 The gateway's log for language models (`ApiManagementGatewayLlmLog`) has several rows per call, joined by
 their correlation id; other logs have the bodies of request and response in one row, or only metadata.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.azure_openai.detect import BODIES, DIAGNOSTICS, LLM_LOG, version_of
+from agent_journal.readers.azure_openai.detect import BODIES, DIAGNOSTICS, LLM_LOG, detect_version
 from agent_journal.readers.azure_openai.names import SOURCE
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ INFO = ReaderInfo(
     revision=9,
     names={"unified": "azure_openai"},
     required=("conversation_id", "platform.model", "messages[].role", "messages[].content"),
-    # Logs are exported from Azure; they have no home on any system.
+    # Logs are exported from Azure; they have no default location.
     evidence="tables ApiManagementGatewayLlmLog, ApiManagementGatewayLogs and AzureDiagnostics as Microsoft "
     "documents them (July 2026), recorded bodies of API calls, rows with bodies as the mapping to "
     "the unified schema describes them; no rows from the field; verified November 2026",
@@ -35,12 +35,12 @@ INFO = ReaderInfo(
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim rows with the columns of one of the logs; all kinds of rows are read wherever they stand."""
-    return None if peek.is_folder else version_of(peek)
+    """Claim rows with the columns of one of the logs; a file may mix all kinds of rows."""
+    return None if peek.is_folder else detect_version(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (rows tell what they are)
-    """Yield the dialogues that calls belong to, and days of calls of which nothing but metadata is known."""
-    from agent_journal.readers.azure_openai.log import conversations  # noqa: PLC0415 (imported when something is read)
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (each row identifies its own kind)
+    """Yield the dialogues that calls belong to, and one conversation per day of calls with only metadata."""
+    from agent_journal.readers.azure_openai.log import conversations  # noqa: PLC0415 (imported only to read)
 
     return conversations(source, note)

@@ -1,4 +1,4 @@
-"""A row whose columns are found however their names are written, also one level below."""
+"""A row whose columns are found in any spelling, also in nested columns."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from agent_journal.readers.azure_openai.names import IDS, NESTED, SEQUENCE, TIME
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_journal.readers.azure_openai.rows import Placed
+    from agent_journal.readers.azure_openai.rows import LocatedRow
 
-_MOST_DIGITS = 18
-# How a date begins that is written in numbers.
-_NUMBERS = re.compile(r"\d{1,4}[./-] ?\d")
+_MAX_DIGITS = 18
+# The beginning of a numeric date.
+_NUMERIC_DATE = re.compile(r"\d{1,4}[./-] ?\d")
 _NESTED = frozenset(NESTED)
 
 
 class Layout(NamedTuple):
-    """How the columns of a row are spelled, and those that are looked at before it is taken apart."""
+    """The spelling of a row's columns, and the columns needed to group rows."""
 
     columns: dict[str, str]
     is_nested: bool
@@ -35,145 +35,145 @@ class Layout(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def layout(columns: tuple[str, ...]) -> Layout:
-    """The layout of a row that has these columns; a log has few of them."""
-    found = spelled(columns)
+    """Return the layout of rows with these columns; a log has few layouts."""
+    spelling = spelled(columns)
     times, ids, sequence = (
-        tuple(found[name] for name in names if name in found) for names in (TIMES, IDS, (SEQUENCE,))
+        tuple(spelling[name] for name in names if name in spelling) for names in (TIMES, IDS, (SEQUENCE,))
     )
-    return Layout(found, not _NESTED.isdisjoint(found), times, ids, sequence)
+    return Layout(spelling, not _NESTED.isdisjoint(spelling), times, ids, sequence)
 
 
 def glance(values: dict[str, Any], columns: dict[str, str], name: str) -> Any:
-    """See a value of a row before it is taken apart, of which it is known how its columns are spelled."""
+    """Return a value of a row with a known spelling of columns, and leave it in place."""
     if name in columns:
         return values[columns[name]]
     for nested in NESTED:
         inner = values.get(columns.get(nested, ""))
-        if inner.__class__ is dict and name in (below := spelled(tuple(inner))):
-            return inner[below[name]]
+        if inner.__class__ is dict and name in (inner_columns := spelled(tuple(inner))):
+            return inner[inner_columns[name]]
     return None
 
 
-def opened(value: Any) -> Any:
-    """A column of columns: most exports have it as a text."""
+def parse_nested(value: Any) -> Any:
+    """Parse a column with nested columns, which most exports have as text."""
     if value.__class__ is str and value.lstrip().startswith("{"):
         return json_stream.decode(value.encode("utf-8", "replace"), Notes(keep=0), "")
     return value
 
 
 def open_nested(values: dict[str, Any], columns: dict[str, str]) -> None:
-    """Let the columns be seen that lie in a column."""
+    """Parse the nested columns of a row in place."""
     for name in NESTED:
-        if name in columns and (inner := opened(values[columns[name]])).__class__ is dict:
+        if name in columns and (inner := parse_nested(values[columns[name]])).__class__ is dict:
             values[columns[name]] = inner
 
 
 class Row:
-    """Values are moved out by their folded names; what is left stays under its own name and nesting.
+    """A row whose values are taken by normalized names; other values keep their own name and nesting.
 
-    A number may be written as text: CSV and the Azure CLI have nothing else.
+    Numbers may be text: CSV and the Azure CLI have only text.
     """
 
-    def __init__(self, row: Placed, note: Notes) -> None:
-        self.where = row.where
+    def __init__(self, row: LocatedRow, note: Notes) -> None:
+        self.where = row.location
         self.note = note
-        self._fields = Fields(row.values, note, row.where)
+        self._fields = Fields(row.values, note, row.location)
         self._values = row.values
         self._columns = columns = spelled(tuple(row.values))
-        self._below: list[tuple[Fields, dict[str, Any], dict[str, str]]] = []
+        self._nested_rows: list[tuple[Fields, dict[str, Any], dict[str, str]]] = []
         if not _NESTED.isdisjoint(columns):
             for name in NESTED:
                 if name in columns:
                     self._open(columns[name])
 
     def _open(self, column: str) -> None:
-        """Let the columns be found that lie in a column."""
+        """Make the nested columns of a column available."""
         value = self._values[column]
         if value.__class__ is dict and (inner := self._fields.nested(column)) is not None:
-            self._below.append((inner, value, spelled(tuple(value))))
+            self._nested_rows.append((inner, value, spelled(tuple(value))))
 
-    def _place(self, name: str) -> tuple[Fields, str] | None:
-        """Where the column of that name is, if nobody took it."""
+    def _find(self, name: str) -> tuple[Fields, str] | None:
+        """Return the fields and the spelling of a column that was not taken yet."""
         column = self._columns.get(name)
         if column is not None and column in self._values:
             return self._fields, column
-        for fields, values, columns in self._below:
+        for fields, values, columns in self._nested_rows:
             column = columns.get(name)
             if column is not None and column in values:
                 return fields, column
         return None
 
     def has(self, name: str) -> bool:
-        """Whether there is such a column."""
+        """Return whether the row has a column."""
         return self.look(name) is not None
 
     def column(self, name: str) -> str | None:
-        """How the row spells a column; None if it has none of that name."""
-        place = self._place(name)
-        return None if place is None else place[1]
+        """Return the row's spelling of a column; None if it lacks the column."""
+        found = self._find(name)
+        return None if found is None else found[1]
 
     def look(self, name: str) -> Any:
-        """See a value and leave it. Most columns are asked for in vain: that costs least."""
+        """Return a value and leave it in place; absent columns, the most common case, are fastest."""
         column = self._columns.get(name)
         value = None if column is None else self._values.get(column)
-        if value is not None or not self._below:
+        if value is not None or not self._nested_rows:
             return value
-        place = self._place(name)
-        return None if place is None else place[0].look(place[1])
+        found = self._find(name)
+        return None if found is None else found[0].look(found[1])
 
     def take(self, name: str) -> Any:
-        """Move a value of any type out."""
-        place = self._place(name)
-        return None if place is None else place[0].take(place[1])
+        """Take a value of any type."""
+        found = self._find(name)
+        return None if found is None else found[0].take(found[1])
 
     def text(self, name: str) -> str | None:
-        """Move a text out; blanks are none."""
+        """Take a text; None if it is empty."""
         column = self._columns.get(name)
         if column is not None and self._values.get(column).__class__ is str:
             return self._values.pop(column) or None
-        place = self._place(name) if self.has(name) else None
-        return None if place is None else place[0].text(place[1]) or None
+        found = self._find(name) if self.has(name) else None
+        return None if found is None else found[0].text(found[1]) or None
 
     def whole(self, name: str) -> int | None:
-        """Move a whole number out, also one that is written as text."""
-        place = self._place(name)
-        if place is None:
+        """Take an integer, also one written as text."""
+        found = self._find(name)
+        if found is None:
             return None
-        fields, column = place
+        fields, column = found
         value = fields.look(column)
-        if value.__class__ is str and value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS:
+        if value.__class__ is str and value.isascii() and value.isdigit() and len(value) <= _MAX_DIGITS:
             return int(fields.take(column))
         return fields.whole(column)
 
     def number(self, name: str) -> int | float | None:
-        """Move a number out, also one that is written as text."""
-        place = self._place(name)
-        if place is None:
+        """Take a number, also one written as text."""
+        found = self._find(name)
+        if found is None:
             return None
-        fields, column = place
+        fields, column = found
         value = fields.look(column)
         if value.__class__ is not str:
             return fields.number(column)
         digits = value.strip().replace(".", "", 1)
-        if digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS:
+        if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS:
             fields.drop(column)
             return float(value) if "." in value else int(value)
         return fields.number(column)
 
     def when(self, names: Iterable[str]) -> str | None:
-        """See the time that `moment` would move out."""
+        """Return the time that `moment` would take."""
         for name in names:
             if (value := self.look(name)) is not None:
                 return moment(value)
         return None
 
     def moment(self, names: Iterable[str]) -> str | None:
-        """Move the first time out that one of the columns states."""
+        """Take the first time of some columns."""
         for name in names:
-            place = self._place(name)
-            if place is None:
+            found = self._find(name)
+            if found is None:
                 continue
-            fields, column = place
+            fields, column = found
             if (at := moment(fields.look(column))) is not None:
                 fields.drop(column)
                 return at
@@ -181,18 +181,18 @@ class Row:
         return None
 
     def rest(self) -> dict[str, Any]:
-        """What nobody took."""
+        """Return the values that were not taken."""
         return self._fields.rest()
 
 
 def moment(value: Any) -> str | None:
-    """A time as logs state it."""
+    """Parse a time as logs write it."""
     return _written(value) if value.__class__ is str else timestamps.moment(value)
 
 
-# The rows of a call mostly have the same time, which is asked for again when they are taken apart.
+# The rows of a call mostly have the same time, which is needed again when they are parsed.
 @lru_cache(maxsize=4096)
 def _written(text: str) -> str | None:
     """A time as a text; the portal's CSV has it as people write it."""
     at = timestamps.moment(text)
-    return timestamps.from_locale(text) if at is None and _NUMBERS.match(text) else at
+    return timestamps.from_locale(text) if at is None and _NUMERIC_DATE.match(text) else at

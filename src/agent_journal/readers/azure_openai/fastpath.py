@@ -1,7 +1,7 @@
-"""The rows of a call as the gateway writes them, as one: they differ in nothing but their pieces of messages.
+"""The fast path: joins the gateway's rows of a call, which differ only in their pieces of messages, into one.
 
-Rows that say anything twice and otherwise, or in another type than usual, are taken apart with care instead.
-So nothing can be lost here, and both ways make the same call of the same rows.
+Rows with contradicting values or unexpected types take the general path instead. So nothing is lost here, and
+both paths produce the same call.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ from agent_journal.readers.azure_openai.names import (
     VERSION,
     spelled,
 )
-from agent_journal.readers.azure_openai.rows import Placed
+from agent_journal.readers.azure_openai.rows import LocatedRow
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag
 
-_UNUSUAL = frozenset({*NESTED, *DURATIONS, *ERRORS, RESPONSE_TIME, DIAGNOSED_DEPLOYMENT, *OWN_DEPLOYMENTS})
+_UNEXPECTED = frozenset({*NESTED, *DURATIONS, *ERRORS, RESPONSE_TIME, DIAGNOSED_DEPLOYMENT, *OWN_DEPLOYMENTS})
 _TOKENS = frozenset(TOKENS)
 _TEXTS = (CORRELATION, DEPLOYMENT, MODEL, VERSION, SUBSCRIPTION)
 
 
 class Pieces(NamedTuple):
-    """What rows hold of one side of a call, and where that begins."""
+    """The values of one side of a call, and the location of the first."""
 
     values: list[Any]
-    where: str
+    location: str
 
 
 class Joined(NamedTuple):
-    """All that the rows of a call say beside its two sides, as one row, and these."""
+    """The other columns of the rows of a call as one row, and its two sides."""
 
-    row: Placed
+    row: LocatedRow
     request: Pieces | None
     response: Pieces | None
 
 
-class _Usual(NamedTuple):
-    """What the columns of a usual row are."""
+class _ColumnRoles(NamedTuple):
+    """The roles of the columns of a row that the fast path accepts."""
 
     time: str
     sequence: str | None
@@ -63,50 +63,50 @@ class _Usual(NamedTuple):
     is_counting: bool
 
 
-def joined(rows: list[Placed]) -> Joined | None:
-    """The usual rows of one call, in their sequence; None of all others."""
-    told: Bag = {}
+def joined(rows: list[LocatedRow]) -> Joined | None:
+    """Join the rows of one call, in their sequence; None if the fast path does not accept them."""
+    merged: Bag = {}
     sides: dict[str, Pieces] = {}
     counting = 0
-    for where, values in rows:
-        usual = _usual(tuple(values))
-        if usual is None or usual.time not in rows[0].values:
+    for location, values in rows:
+        roles = _column_roles(tuple(values))
+        if roles is None or roles.time not in rows[0].values:
             return None
-        beside = dict(values)
-        if usual.sequence is not None and beside.pop(usual.sequence).__class__ is not int:
+        others = dict(values)
+        if roles.sequence is not None and others.pop(roles.sequence).__class__ is not int:
             return None
-        for side, column in usual.sides:
-            sides.setdefault(side, Pieces([], where)).values.append(beside.pop(column))
-        counting += usual.is_counting
-        together = told | beside
-        if together != beside | told:
+        for side, column in roles.sides:
+            sides.setdefault(side, Pieces([], location)).values.append(others.pop(column))
+        counting += roles.is_counting
+        combined = merged | others
+        if combined != others | merged:
             return None
-        told = together
-    if not sides or counting > 1 or not _is_usual(told):
+        merged = combined
+    if not sides or counting > 1 or not _has_expected_types(merged):
         return None
-    return Joined(Placed(rows[0].where, told), sides.get(REQUEST_SIDE), sides.get(RESPONSE_SIDE))
+    return Joined(LocatedRow(rows[0].location, merged), sides.get(REQUEST_SIDE), sides.get(RESPONSE_SIDE))
 
 
 @lru_cache(maxsize=1024)
-def _usual(names: tuple[str, ...]) -> _Usual | None:
-    """What columns of these names are; None if there is an unusual one, or not one time."""
+def _column_roles(names: tuple[str, ...]) -> _ColumnRoles | None:
+    """Return the roles of columns; None with an unexpected column or without exactly one time."""
     columns = spelled(names)
-    stated = [columns[name] for name in TIMES if name in columns]
-    if not _UNUSUAL.isdisjoint(columns) or len(columns) < len(names) or len(stated) != 1:
+    times = [columns[name] for name in TIMES if name in columns]
+    if not _UNEXPECTED.isdisjoint(columns) or len(columns) < len(names) or len(times) != 1:
         return None
     sides = tuple((side, columns[side]) for side in (REQUEST_SIDE, RESPONSE_SIDE) if side in columns)
-    return _Usual(stated[0], columns.get(SEQUENCE), sides, not _TOKENS.isdisjoint(columns))
+    return _ColumnRoles(times[0], columns.get(SEQUENCE), sides, not _TOKENS.isdisjoint(columns))
 
 
-def _is_usual(told: Bag) -> bool:
-    """Whether all that is asked for has the type it should have, and no two columns have one name."""
-    columns = spelled(tuple(told))
-    if len(columns) < len(told):
+def _has_expected_types(values: Bag) -> bool:
+    """Return whether all columns have the expected types, and no two columns have the same name."""
+    columns = spelled(tuple(values))
+    if len(columns) < len(values):
         return False
     for name in _TEXTS:
-        if name in columns and told[columns[name]].__class__ is not str:
+        if name in columns and values[columns[name]].__class__ is not str:
             return False
     for name in TOKENS:
-        if name in columns and told[columns[name]].__class__ is not int:
+        if name in columns and values[columns[name]].__class__ is not int:
             return False
-    return all(moment(told[columns[name]]) is not None for name in TIMES if name in columns)
+    return all(moment(values[columns[name]]) is not None for name in TIMES if name in columns)

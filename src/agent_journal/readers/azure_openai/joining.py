@@ -1,4 +1,4 @@
-"""Rows put together to calls, which lie scattered and in any order, and the calls in order of time."""
+"""Groups rows, which are in any order, by call, and sorts the calls by time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agent_journal.model import timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.azure_openai.columns import Layout, glance, layout, moment, open_nested
 from agent_journal.readers.azure_openai.names import IDS, TIMES
-from agent_journal.readers.azure_openai.rows import Placed
+from agent_journal.readers.azure_openai.rows import LocatedRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,45 +19,45 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 
-def calls(rows: Iterable[Placed], note: Notes) -> Iterator[list[Placed]]:
-    """The rows of each call, calls in order of time; a row without a time stands with the one before it."""
-    grouped = Grouped(shape=Placed)
+def calls(rows: Iterable[LocatedRow], note: Notes) -> Iterator[list[LocatedRow]]:
+    """Yield the rows of each call, by time; a row without a time has that of the previous row."""
+    grouped = Grouped(shape=LocatedRow)
     at = 0
-    for place, row in enumerate(rows):
-        known = layout(tuple(row.values))
-        if known.is_nested:
-            open_nested(row.values, known.columns)
-        at = _time(row.values, known) or at
-        group, size = _id(row.values, known) or f"\0{place}", flat_size(row.values)
+    for index, row in enumerate(rows):
+        row_layout = layout(tuple(row.values))
+        if row_layout.is_nested:
+            open_nested(row.values, row_layout.columns)
+        at = _time(row.values, row_layout) or at
+        group, size = _id(row.values, row_layout) or f"\0{index}", flat_size(row.values)
         if size is not None:
             grouped.add_whole(group, at, row, size)
             continue
         try:
             grouped.add(group, at, row)
         except RecursionError:
-            note(Kind.BAD_RECORD, row.where, "nested too deeply")
+            note(Kind.BAD_RECORD, row.location, "nested too deeply")
     for _, values in grouped.groups(by_order=True):
-        yield [value if value.__class__ is Placed else Placed(*value) for value in values]
+        yield [value if value.__class__ is LocatedRow else LocatedRow(*value) for value in values]
 
 
 def _time(values: Bag, known: Layout) -> int | None:
-    """The first time that a row states."""
-    for value in _seen(values, known, TIMES, known.times):
-        if found := _epoch_ms(value):
-            return found
+    """Return the first time of a row."""
+    for value in _values(values, known, TIMES, known.times):
+        if ms := _epoch_ms(value):
+            return ms
     return None
 
 
 def _id(values: Bag, known: Layout) -> str | None:
-    """What a row has in common with the others of its call."""
-    for value in _seen(values, known, IDS, known.ids):
+    """Return the id that a row shares with the other rows of its call."""
+    for value in _values(values, known, IDS, known.ids):
         if value.__class__ is str:
             return value
     return None
 
 
-def _seen(values: Bag, known: Layout, names: tuple[str, ...], columns: tuple[str, ...]) -> list[Any]:
-    """The values of some columns, which stay."""
+def _values(values: Bag, known: Layout, names: tuple[str, ...], columns: tuple[str, ...]) -> list[Any]:
+    """Return the values of some columns and leave them in place."""
     if known.is_nested:
         return [glance(values, known.columns, name) for name in names]
     return [values[column] for column in columns]

@@ -1,4 +1,4 @@
-"""A log as a whole: its rows joined to calls, the calls put together to dialogues."""
+"""Reads a log: groups its rows into calls and the calls into dialogues."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
-    """The days of calls of which only metadata is known, then every dialogue."""
+    """Yield the days of calls with only metadata, then every dialogue."""
     stitching, days = Stitching(SOURCE, note), Days()
     facts: list[Facts] = []
     for placed in calls(rows(source, note), note):
@@ -33,30 +33,30 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
                 stitching.add(call.exchange)
             else:
                 yield from days.add(call)
-    yield from days.held()
+    yield from days.take_conversations()
     for conversation in stitching.conversations():
         yield _with_facts(conversation, facts, note)
     if not facts:
-        note(Kind.IGNORED_FILE, "", "there is no row in it")
+        note(Kind.IGNORED_FILE, "", "the file has no rows")
 
 
 def _with_facts(conversation: Conversation, facts: list[Facts], note: Notes) -> Conversation:
-    """A dialogue with what the first of its calls that says it says about the service.
+    """Return a dialogue with the service's facts from its first call that states them.
 
-    Where another call says otherwise, that stays with it: people with accounts of their own may ask the same.
+    Different facts of other calls stay with their requests: users with different accounts may ask the same.
     """
-    told = [facts[request.index] for request in conversation.requests]
-    if not any(each.is_deployment_stated for each in told):
+    call_facts = [facts[request.index] for request in conversation.requests]
+    if not any(fact.is_deployment_stated for fact in call_facts):
         note(Kind.MISSING_FIELD, conversation.id, "deployment")
-    api_version = next((each.api_version for each in told if each.api_version), None)
-    account_id = next((each.account_id for each in told if each.account_id), None)
+    api_version = next((fact.api_version for fact in call_facts if fact.api_version), None)
+    account_id = next((fact.account_id for fact in call_facts if fact.account_id), None)
     return replace(
         conversation,
-        model=next((each.deployment for each in told if each.deployment), None),
+        model=next((fact.deployment for fact in call_facts if fact.deployment), None),
         app_version=api_version,
         account_id=account_id,
         requests=[
-            replace(request, extra=each.beside(request.extra, api_version, account_id))
-            for request, each in zip(conversation.requests, told, strict=True)
+            replace(request, extra=fact.with_differences(request.extra, api_version, account_id))
+            for request, fact in zip(conversation.requests, call_facts, strict=True)
         ],
     )

@@ -1,4 +1,4 @@
-"""Calls of which only metadata was logged: put together by deployment and day, each call an event."""
+"""Calls with only metadata: one conversation per deployment and day, one event per call."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ class _Key(NamedTuple):
 
 
 class Days:
-    """Takes calls in order of time, and gives what is known of a day when the next one begins."""
+    """Groups calls, added in order of time, and yields each day's conversations when the next day begins."""
 
     def __init__(self) -> None:
         self._day: str | None = None
         self._calls: dict[_Key, list[Call]] = {}
-        self._told: Counter[_Key] = Counter()
+        self._counts_by_key: Counter[_Key] = Counter()
 
     def add(self, call: Call) -> Iterator[Conversation]:
-        """Take in a call; the conversations of the day before it."""
+        """Add a call and yield the conversations of the previous day."""
         day = (timestamps.iso_ms(call.exchange.at) or "")[:10] or self._day
         if day != self._day:
-            yield from self.held()
+            yield from self.take_conversations()
             self._day = day
         self._calls.setdefault(_Key(call.facts.resource, call.facts.deployment, day), []).append(call)
 
-    def held(self) -> Iterator[Conversation]:
-        """The conversations of the last day."""
+    def take_conversations(self) -> Iterator[Conversation]:
+        """Yield the conversations of the last day."""
         for key, calls in self._calls.items():
-            yield _conversation(key, calls, self._told[key])
-            self._told[key] += 1
+            yield _conversation(key, calls, self._counts_by_key[key])
+            self._counts_by_key[key] += 1
         self._calls = {}
 
 
-def _conversation(key: _Key, calls: list[Call], again: int) -> Conversation:
+def _conversation(key: _Key, calls: list[Call], number: int) -> Conversation:
     exchanges = [call.exchange for call in calls]
-    known = [exchange.at for exchange in exchanges if exchange.at is not None]
+    times = [exchange.at for exchange in exchanges if exchange.at is not None]
     api_version = next((call.facts.api_version for call in calls if call.facts.api_version), None)
     account_id = next((call.facts.account_id for call in calls if call.facts.account_id), None)
     # A day may be logged hour by hour, each in a file: they are pieces of one conversation.
-    piece = exchanges[0].id if key.day is None else again or None
+    piece = exchanges[0].id if key.day is None else number or None
     return Conversation(
         id=ids.made(SOURCE, *key, piece),
         made_id=True,
         source=SOURCE,
-        started_at=known[0] if known else None,
-        updated_at=known[-1] if known else None,
+        started_at=times[0] if times else None,
+        updated_at=times[-1] if times else None,
         app_version=api_version,
         model=key.deployment,
         account_id=account_id,
@@ -78,15 +78,15 @@ def _conversation(key: _Key, calls: list[Call], again: int) -> Conversation:
 
 def _events(calls: list[Call], api_version: str | None, account_id: str | None) -> list[Message | Event]:
     events: list[Message | Event] = []
-    told: set[str] = set()
+    used_ids: set[str] = set()
     for call in calls:
         exchange = call.exchange
-        found = exchange.id or ids.made(SOURCE, exchange.at, exchange.extra)
-        is_made = exchange.id is None or found in told
-        while found in told:
-            found = ids.made(found, exchange.index)
-        told.add(found)
+        event_id = exchange.id or ids.made(SOURCE, exchange.at, exchange.extra)
+        is_made = exchange.id is None or event_id in used_ids
+        while event_id in used_ids:
+            event_id = ids.made(event_id, exchange.index)
+        used_ids.add(event_id)
         name = call.name or "call"
-        data = call.facts.beside(exchange.extra, api_version, account_id)
-        events.append(Event(id=found, made_id=is_made, name=name, at=exchange.at, data=data))
+        data = call.facts.with_differences(exchange.extra, api_version, account_id)
+        events.append(Event(id=event_id, made_id=is_made, name=name, at=exchange.at, data=data))
     return events

@@ -1,7 +1,7 @@
-"""What a text refers to: `citations` (from 2023) and `content_references` (since 2025) of a message.
+"""Sources that a text cites: `citations` (from 2023) and `content_references` (since 2025) of a message.
 
-Only looked at: the objects stay where they are. Positions count code points of the text as the source has it,
-and are known to drift; the text keeps markers that can be read (`【12†source】`).
+The objects also stay in the metadata. Positions count code points of the source's text and are known to
+drift; the text keeps readable markers (`【12†source】`).
 """
 
 from __future__ import annotations
@@ -14,50 +14,54 @@ from agent_journal.model import Citation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 QUOTED = "targeted_reply"
-"""A passage that the person marked and asked about."""
+"""A passage that the person selected and asked about."""
 
 
-def citations(metadata: Bag) -> list[Citation]:
-    """Every source that the metadata of a message names, each place once."""
-    found: dict[tuple[Any, ...], Citation] = {}
-    for cited in _all(metadata):
-        found.setdefault((cited.title, cited.url, cited.text, cited.start, cited.end), cited)
-    return [*found.values()]
+def citations(metadata: JsonObject) -> list[Citation]:
+    """List the sources that the metadata of a message names, each position once."""
+    by_position: dict[tuple[Any, ...], Citation] = {}
+    for citation in _all_citations(metadata):
+        by_position.setdefault(
+            (citation.title, citation.url, citation.text, citation.start, citation.end), citation
+        )
+    return [*by_position.values()]
 
 
-def _all(metadata: Bag) -> Iterator[Citation]:
+def _all_citations(metadata: JsonObject) -> Iterator[Citation]:
     for citation in objects(metadata.get("citations")):
-        yield from _old(citation)
+        yield from _from_citation(citation)
     references = [*objects(metadata.get("content_references"))]
     for reference in references:
-        yield from _new(reference)
+        yield from _from_reference(reference)
     yield from _footnotes(references)
     if quoted := words(metadata.get(QUOTED)):
         yield Citation(title=words(metadata.get(f"{QUOTED}_label")), text=quoted)
 
 
-def _old(citation: Bag) -> Iterator[Citation]:
+def _from_citation(citation: JsonObject) -> Iterator[Citation]:
     source = citation.get("metadata")
     if source.__class__ is not dict:
         source = citation
-    yield from _cited(source, words(source.get("text")), citation.get("start_ix"), citation.get("end_ix"))
+    yield from _make_citation(
+        source, words(source.get("text")), citation.get("start_ix"), citation.get("end_ix")
+    )
 
 
-def _new(reference: Bag) -> Iterator[Citation]:
-    """A reference, and the pages it groups: `grouped_webpages` has no address of its own."""
+def _from_reference(reference: JsonObject) -> Iterator[Citation]:
+    """Yield a reference, and the pages it groups: `grouped_webpages` has no URL of its own."""
     start, end = reference.get("start_idx"), reference.get("end_idx")
-    named: set[str | None] = set()
+    known_urls: set[str | None] = set()
     for page in _pages(reference):
-        address = words(page.get("url"))
-        if address is None or address not in named:
-            named.add(address)
-            yield from _cited(page, words(page.get("snippet")), start, end)
+        url = words(page.get("url"))
+        if url is None or url not in known_urls:
+            known_urls.add(url)
+            yield from _make_citation(page, words(page.get("snippet")), start, end)
 
 
-def _pages(reference: Bag) -> Iterator[Bag]:
-    # A list of links or a named thing may have a title without being a source; a file is one.
+def _pages(reference: JsonObject) -> Iterator[JsonObject]:
+    # A list of links or an entity may have a title without being a source; a file is a source.
     if words(reference.get("url")) or reference.get("type") == "file":
         yield reference
     for name in ("items", "fallback_items"):
@@ -66,22 +70,22 @@ def _pages(reference: Bag) -> Iterator[Bag]:
             yield from objects(page.get("supporting_websites"))
 
 
-def _footnotes(references: list[Bag]) -> Iterator[Citation]:
-    """Sources that are listed at the end of an answer and were not referred to before."""
-    named = {words(page.get("url")) for reference in references for page in _pages(reference)}
+def _footnotes(references: list[JsonObject]) -> Iterator[Citation]:
+    """Yield the sources that only the list at the end of an answer has."""
+    known_urls = {words(page.get("url")) for reference in references for page in _pages(reference)}
     for reference in references:
         for page in objects(reference.get("sources")):
-            address = words(page.get("url"))
-            if address is None or address not in named:
-                yield from _cited(page, words(page.get("snippet")), None, None)
+            url = words(page.get("url"))
+            if url is None or url not in known_urls:
+                yield from _make_citation(page, words(page.get("snippet")), None, None)
 
 
-def _cited(page: Bag, text: str | None, start: Any, end: Any) -> Iterator[Citation]:
+def _make_citation(page: JsonObject, text: str | None, start: Any, end: Any) -> Iterator[Citation]:
     title = words(page.get("title")) or words(page.get("name"))
-    address = words(page.get("url"))
-    if title or address:
-        yield Citation(title=title, url=address, text=text, start=_whole(start), end=_whole(end))
+    url = words(page.get("url"))
+    if title or url:
+        yield Citation(title=title, url=url, text=text, start=_integer(start), end=_integer(end))
 
 
-def _whole(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     return value if value.__class__ is int else None

@@ -1,7 +1,7 @@
-"""The content of a message, by its type, as parts.
+"""Converts the content of a message to parts, by its type.
 
-Each type's own fields are taken; what is left of the content stays beside the message. Types are as seen in
-exports from 2023 to July 2026.
+Fields that no part has stay in the message's `extra`. The types are those seen in exports from 2023 to
+July 2026.
 """
 
 from __future__ import annotations
@@ -22,50 +22,50 @@ if TYPE_CHECKING:
 
     from agent_journal.model import MediaKind
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 THOUGHTS = ("thoughts", "reasoning_recap")
 
 
-class Setting(Struct, frozen=True):
-    """What the content of one message is read with."""
+class ContentContext(Struct, frozen=True):
+    """What is needed to read the content of one message."""
 
     note: Notes
-    where: str
+    location: str
     assets: Assets
-    metadata: Bag
-    pointed: set[str]
+    metadata: JsonObject
+    pointed_ids: set[str]
     """Ids of the files that the content points to."""
 
-    def fields(self, record: Bag) -> Fields:
-        """Fields of a copy of an object in the content."""
-        return Fields(dict(record), self.note, self.where)
+    def fields(self, record: JsonObject) -> Fields:
+        """Wrap a copy of an object in the content."""
+        return Fields(dict(record), self.note, self.location)
 
-    def attachment(self, pointer: Any) -> Bag | None:
-        """The attachment of the message that a pointer means."""
+    def attachment(self, pointer: Any) -> JsonObject | None:
+        """Find the attachment of the message that a pointer names."""
         if pointer.__class__ is not str:
             return None
-        wanted = asset_id(pointer)
-        self.pointed.add(wanted)
-        attached = objects(self.metadata.get("attachments"))
-        return next((file for file in attached if wanted in (file.get("id"), file.get("file_id"))), None)
+        file_id = asset_id(pointer)
+        self.pointed_ids.add(file_id)
+        attachments = objects(self.metadata.get("attachments"))
+        return next((file for file in attachments if file_id in (file.get("id"), file.get("file_id"))), None)
 
 
-def parts(content: Any, setting: Setting) -> tuple[list[Part], Bag]:
-    """The parts that a content makes, and what is left of it."""
+def parts(content: Any, context: ContentContext) -> tuple[list[Part], JsonObject]:
+    """Convert content to parts; also return its remaining fields."""
     if content.__class__ is dict:
-        return _of_object(content, setting)
+        return _object_parts(content, context)
     if content.__class__ is list:
-        return _mixed(content, setting), {}
+        return _mixed_parts(content, context), {}
     if content is None or content == "":
         return [], {}
     if content.__class__ is str:
         return [Text(text=content)], {}
-    setting.note(Kind.WRONG_TYPE, setting.where, f"content is {type(content).__name__}")
+    context.note(Kind.WRONG_TYPE, context.location, f"content is {type(content).__name__}")
     return [Other(data=content)], {}
 
 
-def call_input(content: Any) -> tuple[Any, Bag]:
-    """What a tool was told, and what is left of the content: a text if it is one, else as it is."""
+def call_input(content: Any) -> tuple[Any, JsonObject]:
+    """Get the input of a tool call: text if possible, else the content; also return the remaining fields."""
     if content.__class__ is not dict:
         return content, {}
     match content:
@@ -78,178 +78,183 @@ def call_input(content: Any) -> tuple[Any, Bag]:
     return content, {}
 
 
-def _without(content: Bag, taken: str) -> Bag:
+def _without(content: JsonObject, taken: str) -> JsonObject:
     rest = {name: value for name, value in content.items() if name != taken}
     return {} if rest == {"content_type": "text"} else rest
 
 
-def _of_object(content: Bag, setting: Setting) -> tuple[list[Part], Bag]:
-    fields = setting.fields(content)
-    made = _of_type(content.get("content_type"), fields, setting)
-    if made is None and "content_type" not in content:
-        inner, beside = unwrap(content)
+def _object_parts(content: JsonObject, context: ContentContext) -> tuple[list[Part], JsonObject]:
+    fields = context.fields(content)
+    converted = _typed_parts(content.get("content_type"), fields, context)
+    if converted is None and "content_type" not in content:
+        inner, remaining = unwrap(content)
         if inner is not content:
-            return parts(inner, setting)[0], beside
-    if made is None:
-        setting.note(Kind.UNKNOWN_TYPE, setting.where, f"content {str(content.get('content_type'))[:40]!r}")
+            return parts(inner, context)[0], remaining
+    if converted is None:
+        context.note(
+            Kind.UNKNOWN_TYPE, context.location, f"content {str(content.get('content_type'))[:40]!r}"
+        )
         return [_verbatim(content)], {}
     rest = fields.rest()
-    return made, {} if rest == {"content_type": "text"} else rest
+    return converted, {} if rest == {"content_type": "text"} else rest
 
 
-def _of_type(kind: Any, fields: Fields, setting: Setting) -> list[Part] | None:  # noqa: PLR0911 (one line per type)
+def _typed_parts(kind: Any, fields: Fields, context: ContentContext) -> list[Part] | None:  # noqa: PLR0911 (one line per type)
     match kind:
         case "text" | "multimodal_text":
-            return _mixed(fields.items("parts"), setting) or _texts(fields, "text")
+            return _mixed_parts(fields.items("parts"), context) or _text_parts(fields, "text")
         case None if fields.has("parts") or fields.has("text"):
-            return _mixed(fields.items("parts"), setting) or _texts(fields, "text")
+            return _mixed_parts(fields.items("parts"), context) or _text_parts(fields, "text")
         case "code" | "tether_browsing_code":
-            return _code(fields)
+            return _code_parts(fields)
         case "execution_output":
-            return [*_texts(fields, "text"), *_pointers("image", _drawn(setting.metadata), setting)]
+            return [
+                *_text_parts(fields, "text"),
+                *_media_parts("image", _image_urls(context.metadata), context),
+            ]
         case "system_error":
-            return _texts(fields, "text")
+            return _text_parts(fields, "text")
         case "computer_output":
-            return _pointers("image", [fields.bag("screenshot")], setting)
+            return _media_parts("image", [fields.bag("screenshot")], context)
         case "citable_code_output":
-            return _citable(fields)
+            return _citable_parts(fields)
         case "tether_browsing_display":
-            return [*_texts(fields, "result"), *_mixed(fields.items("assets"), setting)]
+            return [*_text_parts(fields, "result"), *_mixed_parts(fields.items("assets"), context)]
         case "tether_quote" | "sonic_webpage":
-            return [*_source(fields)]
+            return [*_source_parts(fields)]
         case "thoughts" | "reasoning_recap":
-            return [*_thoughts(kind, fields, setting)]
+            return [*_reasoning_parts(kind, fields, context)]
         case "user_editable_context":
-            return _texts(fields, "user_profile", "user_instructions")
+            return _text_parts(fields, "user_profile", "user_instructions")
         case "model_editable_context":
-            return _texts(fields, "model_set_context")
+            return _text_parts(fields, "model_set_context")
     return None
 
 
-def _texts(fields: Fields, *names: str) -> list[Part]:
+def _text_parts(fields: Fields, *names: str) -> list[Part]:
     return [Text(text=text) for name in names if (text := fields.text(name))]
 
 
-def _mixed(raw: Iterable[Any] | None, setting: Setting) -> list[Part]:
-    """Strings and objects; empty strings and nulls say nothing."""
-    made: list[Part] = []
+def _mixed_parts(raw: Iterable[Any] | None, context: ContentContext) -> list[Part]:
+    """Convert strings and objects; empty strings and nulls are dropped."""
+    converted: list[Part] = []
     for part in raw or ():
         if part.__class__ is str:
             if part:
-                made.append(Text(text=part))
+                converted.append(Text(text=part))
         elif part.__class__ is dict:
-            made.extend(_part(part, setting))
+            converted.extend(_part(part, context))
         elif part is not None:
-            made.append(Other(data=part))
-    return made
+            converted.append(Other(data=part))
+    return converted
 
 
-def _part(part: Bag, setting: Setting) -> list[Part]:
+def _part(part: JsonObject, context: ContentContext) -> list[Part]:
     match part.get("content_type"):
         case "real_time_user_audio_video_asset_pointer":
-            return _filmed(part, setting)
+            return _video_chat_parts(part, context)
         case "image_asset_pointer":
-            return _pointers("image", [part], setting)
+            return _media_parts("image", [part], context)
         case "audio_asset_pointer":
-            return _pointers("audio", [part], setting)
+            return _media_parts("audio", [part], context)
         case str() as kind if kind.endswith("asset_pointer"):
-            return _pointers("video" if "video" in kind else "file", [part], setting)
+            return _media_parts("video" if "video" in kind else "file", [part], context)
         case None if part.get("type") == "text" and part.get("text").__class__ is str:
-            fields = setting.fields(part)
+            fields = context.fields(part)
             fields.drop("type")
             return [Text(text=fields.take("text"), extra=fields.rest())]
         case "audio_transcription" | "text":
-            fields = setting.fields(part)
-            text = fields.text("text")
-            return [Text(text=text, extra=fields.rest()) if text else _verbatim(part)]
+            fields = context.fields(part)
+            source = fields.text("text")
+            return [Text(text=source, extra=fields.rest()) if source else _verbatim(part)]
         case "tether_quote" | "sonic_webpage":
-            fields = setting.fields(part)
-            found = _source(fields)
-            return [replace(text, extra=fields.rest()) for text in found] or [_verbatim(part)]
-    setting.note(Kind.UNKNOWN_TYPE, setting.where, f"part {str(part.get('content_type'))[:40]!r}")
+            fields = context.fields(part)
+            sources = _source_parts(fields)
+            return [replace(source, extra=fields.rest()) for source in sources] or [_verbatim(part)]
+    context.note(Kind.UNKNOWN_TYPE, context.location, f"part {str(part.get('content_type'))[:40]!r}")
     return [_verbatim(part)]
 
 
-def _verbatim(record: Bag) -> Other:
+def _verbatim(record: JsonObject) -> Other:
     return Other(data=record, name=words(record.get("content_type")))
 
 
-def _pointers(kind: MediaKind, raw: Iterable[Any], setting: Setting) -> list[Part]:
-    """Media of asset pointers, which are objects or bare strings."""
-    made: list[Part] = []
+def _media_parts(kind: MediaKind, raw: Iterable[Any], context: ContentContext) -> list[Part]:
+    """Convert asset pointers, which are objects or bare strings, to media."""
+    converted: list[Part] = []
     for pointer in raw:
-        named = {"asset_pointer": pointer} if pointer.__class__ is str else pointer
-        if named.__class__ is dict:
-            attachment = setting.attachment(named.get("asset_pointer"))
-            made.append(media(kind, setting.fields(named), setting.assets, attachment))
-        elif named is not None:
-            made.append(Other(data=named))
-    return made
+        record = {"asset_pointer": pointer} if pointer.__class__ is str else pointer
+        if record.__class__ is dict:
+            attachment = context.attachment(record.get("asset_pointer"))
+            converted.append(media(kind, context.fields(record), context.assets, attachment))
+        elif record is not None:
+            converted.append(Other(data=record))
+    return converted
 
 
-def _filmed(part: Bag, setting: Setting) -> list[Part]:
-    """Sound, frames and film of a voice chat with a camera; what else it says stays with the first."""
-    fields = setting.fields(part)
-    made = [
-        *_pointers("audio", [fields.take("audio_asset_pointer")], setting),
-        *_pointers("image", fields.items("frames_asset_pointers") or (), setting),
-        *_pointers("video", [fields.take("video_container_asset_pointer")], setting),
+def _video_chat_parts(part: JsonObject, context: ContentContext) -> list[Part]:
+    """Convert audio, frames and video of a voice chat; the first part keeps the remaining fields."""
+    fields = context.fields(part)
+    converted = [
+        *_media_parts("audio", [fields.take("audio_asset_pointer")], context),
+        *_media_parts("image", fields.items("frames_asset_pointers") or (), context),
+        *_media_parts("video", [fields.take("video_container_asset_pointer")], context),
     ]
-    match made:
+    match converted:
         case [Media() as first, *_]:
             first.extra["part"] = fields.rest()
-            return made
+            return converted
     return [_verbatim(part)]
 
 
-def _code(fields: Fields) -> list[Part]:
+def _code_parts(fields: Fields) -> list[Part]:
     code = fields.text("text")
     if not code:
         return []
-    # "unknown" is what the browser tool of 2023 had for a language.
+    # The browser tool of 2023 had "unknown" as its language.
     language = None if fields.look("language") == "unknown" else fields.text("language")
     return [Code(code=code, language=language)]
 
 
-def _drawn(metadata: Bag) -> Iterator[str]:
-    """Pointers to pictures that executed code drew; the metadata stays as it is."""
+def _image_urls(metadata: JsonObject) -> Iterator[str]:
+    """Yield pointers to the images that executed code drew; they also stay in the metadata."""
     result = metadata.get("aggregate_result")
     for message in objects(result.get("messages") if result.__class__ is dict else None):
-        if address := words(message.get("image_url")):
-            yield address
+        if url := words(message.get("image_url")):
+            yield url
 
 
-def _citable(fields: Fields) -> list[Part]:
+def _citable_parts(fields: Fields) -> list[Part]:
     text = fields.text("output_str")
-    shown = fields.look("metadata")
+    metadata = fields.look("metadata")
     if not text:
         return []
-    if shown.__class__ is not dict:
+    if metadata.__class__ is not dict:
         return [Text(text=text)]
-    cited = Citation(title=words(shown.get("display_title")), url=words(shown.get("display_url")))
-    return [Text(text=text, citations=[cited] if cited.title or cited.url else [])]
+    citation = Citation(title=words(metadata.get("display_title")), url=words(metadata.get("display_url")))
+    return [Text(text=text, citations=[citation] if citation.title or citation.url else [])]
 
 
-def _source(fields: Fields) -> list[Text]:
-    """A page that was retrieved: its text, or the most it says about itself."""
-    title, address, snippet = (fields.text(name) or None for name in ("title", "url", "snippet"))
-    text = fields.text("text") or snippet or title or address
+def _source_parts(fields: Fields) -> list[Text]:
+    """Convert a retrieved page: its text, else its snippet, title or URL."""
+    title, url, snippet = (fields.text(name) or None for name in ("title", "url", "snippet"))
+    text = fields.text("text") or snippet or title or url
     if text is None:
         return []
-    says_more = bool(title or address) or snippet not in (None, text)
-    cited = [Citation(title=title, url=address, text=snippet)] if says_more else []
-    return [Text(text=text, citations=cited)]
+    has_citation = bool(title or url) or snippet not in (None, text)
+    citations = [Citation(title=title, url=url, text=snippet)] if has_citation else []
+    return [Text(text=text, citations=citations)]
 
 
-def _thoughts(kind: str, fields: Fields, setting: Setting) -> Iterator[Part]:
-    """Thoughts, each with its summary; a recap ("Thought for 12s") is a summary alone."""
+def _reasoning_parts(kind: str, fields: Fields, context: ContentContext) -> Iterator[Part]:
+    """Convert thoughts, each with its summary; a recap ("Thought for 12s") is only a summary."""
     for thought in [
         *(fields.items("thoughts") or ()),
         *(fields.items("parts") or ()),
         fields.take("content"),
     ]:
         if thought.__class__ is dict:
-            inner = setting.fields(thought)
+            inner = context.fields(thought)
             text, summary = inner.text("content") or None, inner.text("summary") or None
             rest = inner.rest()
             if text or summary or any(rest.values()):
@@ -260,9 +265,9 @@ def _thoughts(kind: str, fields: Fields, setting: Setting) -> Iterator[Part]:
             yield Other(data=thought)
 
 
-def attached(setting: Setting) -> Iterator[Part]:
-    """Files that came with a message and that its content does not point to."""
-    for file in objects(setting.metadata.get("attachments")):
+def unreferenced_attachments(context: ContentContext) -> Iterator[Part]:
+    """Convert the attachments of a message that its content does not point to."""
+    for file in objects(context.metadata.get("attachments")):
         reference = words(file.get("id")) or words(file.get("file_id"))
-        if reference is None or asset_id(reference) not in setting.pointed:
-            yield media_of(reference, setting.assets.known(reference, file))
+        if reference is None or asset_id(reference) not in context.pointed_ids:
+            yield media_of(reference, context.assets.info(reference, file))

@@ -1,4 +1,4 @@
-"""A conversation object, with what the other files of an export say about it."""
+"""Reads a conversation object, with the data that other files of an export have about it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from agent_journal.model import Conversation, Feedback, Memory, Message, ids, tr
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt.assets import library_media
 from agent_journal.readers.chatgpt.graph import in_order, parent_of
-from agent_journal.readers.chatgpt.message import Scene, take_moment
+from agent_journal.readers.chatgpt.message import ReadingState, take_time
 from agent_journal.readers.chatgpt.names import SOURCE
 from agent_journal.readers.chatgpt.timeline import read_timeline
-from agent_journal.readers.chatgpt.values import moments, seconds
+from agent_journal.readers.chatgpt.values import epoch_seconds, format_times
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -24,71 +24,75 @@ if TYPE_CHECKING:
     from agent_journal.readers.chatgpt.message import Entry
     from agent_journal.readers.chatgpt.sidecars import Sidecars
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def is_shared_link(record: Bag) -> bool:
-    """Whether a record only says that a conversation was shared: such rows have no messages."""
+def is_shared_link(record: JsonObject) -> bool:
+    """Whether a record only says that a conversation was shared; it has no messages."""
     return "mapping" not in record and {"id", "conversation_id", "title"} <= record.keys()
 
 
 def read_conversation(
-    record: Bag, place: str, beside: Sidecars, note: Notes
+    record: JsonObject, location: str, companions: Sidecars, note: Notes
 ) -> tuple[Conversation, list[Memory]]:
-    """The conversation, and what the service wrote down about the person in it."""
-    fields = Fields(record, note, place)
+    """Read a conversation, and the memories about the person that the service saved in it."""
+    fields = Fields(record, note, location)
     mapping = fields.bag("mapping") or {}
-    conversation_id, is_made = _id(fields, mapping)
+    conversation_id, has_made_id = _id(fields, mapping)
     order = in_order(mapping)
-    _note_odd_places(order, mapping, fields)
-    *written, started, updated = moments(
-        [*order.written, seconds(fields.look("create_time")), seconds(fields.look("update_time"))]
+    _note_graph_errors(order, mapping, fields)
+    *written_at, started, updated = format_times(
+        [
+            *order.written_at,
+            epoch_seconds(fields.look("create_time")),
+            epoch_seconds(fields.look("update_time")),
+        ]
     )
-    scene = Scene(place, mapping, beside.assets, note)
-    timeline = read_timeline(scene, order, written)
+    state = ReadingState(location, mapping, companions.assets, note)
+    timeline = read_timeline(state, order, written_at)
     conversation = Conversation(
         id=conversation_id,
-        made_id=is_made,
+        made_id=has_made_id,
         source=SOURCE,
         title=fields.text("title"),
-        started_at=take_moment(fields, "create_time", started),
-        updated_at=take_moment(fields, "update_time", updated),
+        started_at=take_time(fields, "create_time", started),
+        updated_at=take_time(fields, "update_time", updated),
         model=fields.text("default_model_slug"),
-        account_id=beside.account_id,
+        account_id=companions.account_id,
         archived=fields.flag("is_archived"),
         tags=["starred"] if fields.flag("is_starred") else [],
         head_id=_head(fields, timeline),
-        link=scene.forked,
+        link=state.fork_link,
         timeline=timeline,
-        feedback=_told_beside(conversation_id, fields, scene, beside),
-        context=_context(scene.instructions),
+        feedback=_add_companion_data(conversation_id, fields, state, companions),
+        context=_context(state.instructions),
         extra=fields.rest(),
     )
     return conversation, [
-        _memory(text, at, conversation_id, beside.account_id) for text, at in scene.memories
+        _memory(text, at, conversation_id, companions.account_id) for text, at in state.memories
     ]
 
 
-def _note_odd_places(order: Order, mapping: Bag, fields: Fields) -> None:
+def _note_graph_errors(order: Order, mapping: JsonObject, fields: Fields) -> None:
     for key in order.dangling:
         fields.note(Kind.DANGLING_PARENT, f"{fields.where} {key}", f"parent {parent_of(mapping[key])}")
     for key in order.cut:
         fields.note(Kind.CYCLE, f"{fields.where} {key}", f"parent {parent_of(mapping[key])}")
 
 
-def _id(fields: Fields, mapping: Bag) -> tuple[str, bool]:
-    """The conversation's id, and whether it had to be made; a second id that differs stays."""
+def _id(fields: Fields, mapping: JsonObject) -> tuple[str, bool]:
+    """Get the conversation's id, and whether it was made; a different second id stays in the fields."""
     first, second = fields.text("conversation_id") or None, fields.text("id") or None
     if first and second and first != second:
         fields.keep("id", second)
-    if found := first or second:
-        return found, False
+    if conversation_id := first or second:
+        return conversation_id, False
     fields.note(Kind.MISSING_ID, fields.where, "no conversation_id and no id")
     return ids.made(SOURCE, fields.look("title"), fields.look("create_time"), sorted(mapping)), True
 
 
 def _head(fields: Fields, timeline: list[Entry]) -> str | None:
-    """The message the person sees last: the current node, or the nearest message above an empty one."""
+    """Get the last message on display: the current node, or the nearest message above an empty one."""
     current = fields.text("current_node")
     if timeline and timeline[-1].id == current and isinstance(timeline[-1], Message):
         return current
@@ -102,7 +106,7 @@ def _head(fields: Fields, timeline: list[Entry]) -> str | None:
     return tree.newest_leaf(timeline) if above is None else above.id
 
 
-def _context(instructions: list[str]) -> Bag:
+def _context(instructions: list[str]) -> JsonObject:
     return {"custom_instructions": "\n\n".join(dict.fromkeys(instructions))} if instructions else {}
 
 
@@ -119,43 +123,48 @@ def _memory(text: str, at: str | None, conversation_id: str, account_id: str | N
     )
 
 
-def _told_beside(conversation_id: str, fields: Fields, scene: Scene, beside: Sidecars) -> list[Feedback]:
-    """Add what the other files say about the conversation; the ratings of its messages."""
-    if beside.is_silent:
+def _add_companion_data(
+    conversation_id: str, fields: Fields, state: ReadingState, companions: Sidecars
+) -> list[Feedback]:
+    """Add what other files have about the conversation; return the ratings of its messages."""
+    if companions.is_empty:
         return []
-    messages = _messages_by_id(scene.timeline)
+    messages = _messages_by_id(state.timeline)
     for name, rows in (
-        ("shared", beside.shared.take(conversation_id, ())),
-        ("tool_messages", beside.tool_messages.take(conversation_id, messages)),
-        ("library_files", beside.library.take(conversation_id, messages)),
+        ("shared", companions.shared.take(conversation_id, ())),
+        ("tool_messages", companions.tool_messages.take(conversation_id, messages)),
+        ("library_files", companions.library.take(conversation_id, messages)),
     ):
         if rows:
             fields.keep(name if not fields.has(name) else f"{name}.json", rows)
         if name == "library_files":
-            _add_files(rows, messages, beside)
+            _add_files(rows, messages, companions)
     return [
         _feedback(Fields(row, fields.note, fields.where), messages)
-        for row in beside.feedback.take(conversation_id, messages)
+        for row in companions.feedback.take(conversation_id, messages)
     ]
 
 
 def _messages_by_id(timeline: list[Entry]) -> dict[str, Message]:
-    """Messages by the ids of their nodes and by their own ids."""
-    found: dict[str, Message] = {}
+    """Index messages by the ids of their nodes and by their own ids."""
+    by_id: dict[str, Message] = {}
     for entry in timeline:
         if isinstance(entry, Message):
-            found[entry.id] = entry
+            by_id[entry.id] = entry
             if own := words(entry.extra.get("id")):
-                found.setdefault(own, entry)
-    return found
+                by_id.setdefault(own, entry)
+    return by_id
 
 
-def _add_files(rows: list[Bag], messages: dict[str, Message], beside: Sidecars) -> None:
-    """Hang files of the library at the message that made them, unless it points to them already."""
+def _add_files(rows: list[JsonObject], messages: dict[str, Message], companions: Sidecars) -> None:
+    """Add library files to the messages that made them, unless they point to them already."""
     for row in rows:
         message = messages.get(words(row.get("origination_message_id")) or "")
-        if message is not None and (found := library_media(row, message.parts, beside.assets)) is not None:
-            message.parts.append(found)
+        if message is None:
+            continue
+        media = library_media(row, message.parts, companions.assets)
+        if media is not None:
+            message.parts.append(media)
 
 
 def _feedback(fields: Fields, messages: dict[str, Message]) -> Feedback:
@@ -166,14 +175,14 @@ def _feedback(fields: Fields, messages: dict[str, Message]) -> Feedback:
     return Feedback(
         rating=_rating(fields),
         text=_comment(fields.look("content")),
-        at=take_moment(fields, "create_time", None),
+        at=take_time(fields, "create_time", None),
         message_id=None if message is None else message.id,
         extra=fields.rest(),
     )
 
 
 def _rating(fields: Fields) -> Literal["up", "down"] | None:
-    """`thumbsUp` or `thumbs_up`; any other word stays."""
+    """Take a rating that is `thumbsUp` or `thumbs_up`; any other word stays in the fields."""
     word = str(fields.look("rating")).lower().replace("_", "")
     if word not in {"thumbsup", "thumbsdown"}:
         return None
@@ -182,7 +191,7 @@ def _rating(fields: Fields) -> Literal["up", "down"] | None:
 
 
 def _comment(content: Any) -> str | None:
-    """The text in a rating's content, which is JSON in a string."""
+    """Get the text in a rating's content, which is JSON in a string."""
     if content.__class__ is str:
         try:
             content = msgspec.json.decode(content)

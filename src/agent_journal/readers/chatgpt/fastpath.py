@@ -1,7 +1,7 @@
-"""The conversations that exports are full of, decoded straight into their fields, which is faster.
+"""Fast path: the most common conversations, decoded straight into their fields, which is faster.
 
-A conversation that has any other field, or a field of another type, is not a usual one: it is decoded as it
-is. So nothing can be lost here, and both ways make the same of the same conversation.
+A conversation with any other field, or a field of another type, is decoded into plain objects. So nothing
+can be lost here, and both paths have the same result.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from msgspec import UNSET, Struct, UnsetType
 
 from agent_journal.decoding.json_stream import Shape
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 class Author(Struct, forbid_unknown_fields=True, gc=False):
-    """Who speaks. Exports since 2026 leave out all but the role."""
+    """The author of a message. Exports since 2026 omit all but the role."""
 
     role: Any
     name: Any = UNSET
     metadata: Any = UNSET
 
 
-class UsualMessage(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
+class CommonMessage(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
     """A message, with its fields in the order in which exports have them."""
 
     id: str
     author: Author
     create_time: Any = UNSET
     update_time: Any = UNSET
-    content: Bag
+    content: JsonObject
     status: Any = UNSET
     end_turn: Any = UNSET
     weight: Any = UNSET
-    metadata: Bag
+    metadata: JsonObject
     recipient: Any = UNSET
     channel: Any = UNSET
 
-    def left(self) -> Bag:
-        """What stays when id, author, time and content are taken, under the source's names."""
-        left = {
+    def extra(self) -> JsonObject:
+        """Collect all but id, author, time and content, under the source's names."""
+        extra = {
             "update_time": self.update_time,
             "status": self.status,
             "end_turn": self.end_turn,
@@ -50,7 +50,7 @@ class UsualMessage(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
             "recipient": self.recipient,
             "channel": self.channel,
         }
-        is_whole = (
+        is_complete = (
             self.channel is not UNSET
             and self.recipient is not UNSET
             and self.weight is not UNSET
@@ -58,33 +58,33 @@ class UsualMessage(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
             and self.status is not UNSET
             and self.update_time is not UNSET
         )
-        return left if is_whole else _without_unset(left)
+        return extra if is_complete else _without_unset(extra)
 
 
-class UsualNode(Struct, forbid_unknown_fields=True, gc=False):
-    """A node of the graph; most exports since 2026 leave out the children."""
+class CommonNode(Struct, forbid_unknown_fields=True, gc=False):
+    """A node of the graph; most exports since 2026 omit the children."""
 
     id: str
-    message: UsualMessage | None
+    message: CommonMessage | None
     parent: str | None
     children: list[str] | UnsetType = UNSET
 
-    def record(self) -> Bag:
-        """The node as it would have been decoded."""
-        record = _given(self)
+    def record(self) -> JsonObject:
+        """Convert the node to a plain object."""
+        record = _set_fields(self)
         if self.message is not None:
-            record["message"] = _given(self.message)
-            record["message"]["author"] = _given(self.message.author)
+            record["message"] = _set_fields(self.message)
+            record["message"]["author"] = _set_fields(self.message.author)
         return record
 
 
-class UsualConversation(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
+class CommonConversation(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
     """A conversation with any of the fields that have been seen up to July 2026."""
 
     title: Any = UNSET
     create_time: Any = UNSET
     update_time: Any = UNSET
-    mapping: dict[str, UsualNode]
+    mapping: dict[str, CommonNode]
     moderation_results: Any = UNSET
     current_node: Any = UNSET
     plugin_ids: Any = UNSET
@@ -115,17 +115,17 @@ class UsualConversation(Struct, forbid_unknown_fields=True, gc=False, kw_only=Tr
     is_temporary: Any = UNSET
     id: Any = UNSET
 
-    def record(self) -> Bag:
-        """The conversation as it would have been decoded, but for its nodes."""
-        return _given(self)
+    def record(self) -> JsonObject:
+        """Convert the conversation to a plain object; its nodes stay decoded."""
+        return _set_fields(self)
 
 
-def _given(fields: Struct) -> Bag:
+def _set_fields(fields: Struct) -> JsonObject:
     return _without_unset(msgspec.structs.asdict(fields))
 
 
-def _without_unset(values: Bag) -> Bag:
+def _without_unset(values: JsonObject) -> JsonObject:
     return {name: value for name, value in values.items() if value is not UNSET}
 
 
-SHAPE = Shape(UsualConversation)
+SHAPE = Shape(CommonConversation)

@@ -1,4 +1,4 @@
-"""Nodes as messages and events: who speaks, when, what is hidden, which call a tool answers."""
+"""Converts nodes to messages and events: role, time, visibility, and the call of a tool result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from agent_journal.model.roles import role as known_role
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt import content, marks
 from agent_journal.readers.chatgpt.citations import citations
-from agent_journal.readers.chatgpt.names import THINKER, TOOL_KINDS, UNASKED
+from agent_journal.readers.chatgpt.names import REASONING_TOOL, TOOL_KINDS, UNREQUESTED_TOOLS
 
 if TYPE_CHECKING:
     from agent_journal.model import Role
@@ -31,82 +31,82 @@ if TYPE_CHECKING:
     from agent_journal.readers.chatgpt.assets import Assets
     from agent_journal.readers.chatgpt.graph import Mapping
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 Entry = Message | Event
 
-# An assistant's message to anybody else is a call. Exports since 2026 leave `recipient` out.
+# An assistant's message to any other recipient is a call. Exports since 2026 omit `recipient`.
 EVERYONE = ("all", None, "")
-# "Branch in new chat", since September 2025: the new conversation has a copy of all messages up to there.
+# "Branch in new chat", since September 2025: the new conversation has a copy of all messages before it.
 BRANCHED = "branching_from_conversation_id"
 _MEMORY_TOOL = "bio"
 
 
-class Scene:
-    """A conversation while its messages are read."""
+class ReadingState:
+    """The state of a conversation while its messages are read."""
 
-    def __init__(self, place: str, mapping: Mapping, assets: Assets, note: Notes) -> None:
-        self.place = place
+    def __init__(self, location: str, mapping: Mapping, assets: Assets, note: Notes) -> None:
+        self.location = location
         self.mapping = mapping
         self.assets = assets
         self.note = note
         self.timeline: list[Entry] = []
         self.instructions: list[str] = []
         self.memories: list[tuple[str, str | None]] = []
-        self.forked: Link | None = None
+        self.fork_link: Link | None = None
         self.keys: list[str] = []
         """The nodes in the order of the timeline."""
-        self._places: dict[str, int] = {}
+        self._positions: dict[str, int] = {}
         self._by_id: dict[str, Entry] = {}
-        self._call_above: dict[str, str | None] = {}
+        self._nearest_calls: dict[str, str | None] = {}
 
     def has_in_order(self, keys: list[str]) -> bool:
         """Whether the timeline has some nodes in this order."""
-        if len(keys) > 1 and not self._places:
-            self._places = {key: place for place, key in enumerate(self.keys)}
-        places = [self._places.get(key, 0) for key in keys]
-        return places == sorted(places)
+        if len(keys) > 1 and not self._positions:
+            self._positions = {key: location for location, key in enumerate(self.keys)}
+        positions = [self._positions.get(key, 0) for key in keys]
+        return positions == sorted(positions)
 
-    def call_above(self, entry_id: str | None) -> str | None:
-        """The nearest call at or above an entry, within what followed one message of the person.
+    def nearest_call(self, entry_id: str | None) -> str | None:
+        """Get the nearest call at or above an entry, after the person's last message.
 
-        There are no call ids: a result hangs below its call, often with other results between.
+        There are no call ids: a result is below its call, often with other results in between.
         """
         self._by_id.update((entry.id, entry) for entry in self.timeline[len(self._by_id) :])
-        walked: list[str] = []
-        found: str | None = None
+        visited: list[str] = []
+        call_id: str | None = None
         while entry_id is not None and (entry := self._by_id.get(entry_id)) is not None:
-            if entry_id in self._call_above:
-                found = self._call_above[entry_id]
+            if entry_id in self._nearest_calls:
+                call_id = self._nearest_calls[entry_id]
                 break
-            walked.append(entry_id)
+            visited.append(entry_id)
             if isinstance(entry, Message):
                 if any(isinstance(part, ToolCall) for part in entry.parts):
-                    found = entry_id
+                    call_id = entry_id
                     break
                 if entry.role == "user" and not entry.hidden:
                     break
             entry_id = entry.parent_id
-        self._call_above.update(dict.fromkeys(walked, found))
-        return found
+        self._nearest_calls.update(dict.fromkeys(visited, call_id))
+        return call_id
 
 
-def model_of(metadata: Bag) -> str | None:
-    """The model that wrote a message."""
+def model_of(metadata: JsonObject) -> str | None:
+    """Get the model that wrote a message."""
     model = metadata.get("model_slug")
     return model if model.__class__ is str and model else None
 
 
-def stop_reason(metadata: Bag) -> str | None:
-    """Why the model stopped."""
+def stop_reason(metadata: JsonObject) -> str | None:
+    """Get the reason why the model stopped."""
     finish = metadata.get("finish_details")
     reason = finish.get("type") if finish.__class__ is dict else None
     return reason if reason.__class__ is str and reason else None
 
 
-def is_hidden(role: str, message: Bag, metadata: Bag, *, is_shown: bool = False) -> bool:
-    """Whether the person does not see it: it says so, the model ignored it, or it is a system message.
+def is_hidden(role: str, message: JsonObject, metadata: JsonObject, *, is_shown: bool = False) -> bool:
+    """Whether the app hides a message: it is marked so, the model ignored it, or it is a system message.
 
-    `is_shown` is what the app shows although the model is not told of it.
+    `is_shown` messages are displayed although the model does not get them.
     """
     return (
         metadata.get("is_visually_hidden_from_conversation") is True
@@ -115,27 +115,27 @@ def is_hidden(role: str, message: Bag, metadata: Bag, *, is_shown: bool = False)
     )
 
 
-def read_node(key: str, node: Any, parent: str | None, at: str | None, scene: Scene) -> Entry:
-    """Any node as what it is: a message, or an event if there is none in it."""
-    where = f"{scene.place} {key}"
+def read_node(key: str, node: Any, parent: str | None, at: str | None, state: ReadingState) -> Entry:
+    """Convert any node: to a message, or to an event if it has no message."""
+    location = f"{state.location} {key}"
     if node is not None and node.__class__ is not dict:
-        scene.note(Kind.WRONG_TYPE, where, f"node is {type(node).__name__}")
+        state.note(Kind.WRONG_TYPE, location, f"node is {type(node).__name__}")
         return Event(id=key, name="empty-node", data={"node": node})
-    own = _rest_of_node(key, node or {}, parent, scene)
+    own = _own_fields(key, node or {}, parent, state)
     message = own.pop("message", None)
     if message.__class__ is dict:
-        fields = Fields(message, scene.note, where)
+        fields = Fields(message, state.note, location)
         if own:
             fields.keep("node" if not fields.has("node") else "mapping", own)
-        return _message(key, parent, take_moment(fields, "create_time", at), fields, scene)
+        return _message(key, parent, take_time(fields, "create_time", at), fields, state)
     if message is not None:
-        scene.note(Kind.WRONG_TYPE, where, f"message is {type(message).__name__}")
+        state.note(Kind.WRONG_TYPE, location, f"message is {type(message).__name__}")
         own["message"] = message
     return Event(id=key, parent_id=parent, name="empty-node", data=own)
 
 
-def _rest_of_node(key: str, node: Bag, parent: str | None, scene: Scene) -> Bag:
-    """The message of a node, as a copy, and what it says beyond that and its place in the graph."""
+def _own_fields(key: str, node: JsonObject, parent: str | None, state: ReadingState) -> JsonObject:
+    """Copy a node without its id and relatives, with a copy of its message."""
     own = dict(node)
     if own.get("message").__class__ is dict:
         own["message"] = dict(own["message"])
@@ -146,8 +146,8 @@ def _rest_of_node(key: str, node: Bag, parent: str | None, scene: Scene) -> Bag:
     children = own.get("children")
     if children is None or (
         children.__class__ is list
-        and all(_is_key(child, scene.mapping) for child in children)
-        and scene.has_in_order(children)
+        and all(_is_key(child, state.mapping) for child in children)
+        and state.has_in_order(children)
     ):
         own.pop("children", None)
     return own
@@ -157,7 +157,7 @@ def _is_key(child: Any, mapping: Mapping) -> bool:
     return child.__class__ is str and child in mapping
 
 
-def _message(key: str, parent: str | None, at: str | None, fields: Fields, scene: Scene) -> Message:
+def _message(key: str, parent: str | None, at: str | None, fields: Fields, state: ReadingState) -> Message:
     metadata = fields.look("metadata")
     if metadata.__class__ is not dict:
         metadata = {}
@@ -165,25 +165,25 @@ def _message(key: str, parent: str | None, at: str | None, fields: Fields, scene
         fields.drop("id")
     raw = fields.take("content")
     if not raw or (raw.__class__ is dict and raw.get("parts", raw) in (None, [])):
-        scene.note(Kind.MISSING_FIELD, str(fields.where), "content")
+        state.note(Kind.MISSING_FIELD, str(fields.where), "content")
     kind = raw.get("content_type") if raw.__class__ is dict else None
-    role, tool = _speaker(fields, kind)
-    setting = content.Setting(scene.note, str(fields.where), scene.assets, metadata, set())
+    role, tool = _take_speaker(fields, kind)
+    context = content.ContentContext(state.note, str(fields.where), state.assets, metadata, set())
     recipient = fields.look("recipient")
-    parts, rest = _said(key, raw, role, recipient, setting)
-    parts = [*_with_instructions(kind, parts, metadata, scene), *content.attached(setting)]
+    parts, rest = _content_parts(key, raw, role, recipient, context)
+    parts = [*_with_instructions(kind, parts, metadata, state), *content.unreferenced_attachments(context)]
     parts = _with_citations(parts, citations(metadata))
-    _remember(kind, recipient, parts, at, scene)
+    _collect_memories(kind, recipient, parts, at, state)
     if origin := words(metadata.get(BRANCHED)):
-        # Said of the last message that was taken over; of several, the last says what this branched from.
-        scene.forked = Link(conversation_id=origin, relation="fork", message_id=key)
-    is_shown = tool == THINKER
+        # The last copied message has this field; if several have it, the last one names the direct origin.
+        state.fork_link = Link(conversation_id=origin, relation="fork", message_id=key)
+    is_shown = tool == REASONING_TOOL
     if is_shown:
-        parts = [_thought(part, metadata) for part in parts]
+        parts = [_as_reasoning(part, metadata) for part in parts]
     elif role == "tool":
         is_shown = recipient in EVERYONE and any(isinstance(part, Media) for part in parts)
         error = _is_error(kind, fields, metadata)
-        call_id = _answered_call(parent, tool, fields, scene)
+        call_id = _linked_call_id(parent, tool, fields, state)
         parts = [ToolResult(call_id=call_id, name=tool, output=_output(parts), is_error=error)]
     if rest:
         fields.keep("content", rest)
@@ -201,29 +201,31 @@ def _message(key: str, parent: str | None, at: str | None, fields: Fields, scene
     )
 
 
-def _said(key: str, raw: Any, role: Role, recipient: Any, setting: content.Setting) -> tuple[list[Part], Bag]:
-    """What a message says, and what else its content has: all of it where the app shows something else."""
+def _content_parts(
+    key: str, raw: Any, role: Role, recipient: Any, context: content.ContentContext
+) -> tuple[list[Part], JsonObject]:
+    """Convert content to parts; also return its other fields, or all if the app displays something else."""
     kind = raw.get("content_type") if raw.__class__ is dict else None
     if role == "assistant" and _is_call(recipient, kind):
         value, rest = content.call_input(raw)
         return [ToolCall(name=recipient, call_id=key, input=value, kind=TOOL_KINDS.get(recipient))], rest
-    parts, rest = content.parts(raw, setting)
-    shown = marks.shown(parts, setting.metadata) if role == "assistant" else None
-    if shown is None:
+    parts, rest = content.parts(raw, context)
+    displayed = marks.displayed_parts(parts, context.metadata) if role == "assistant" else None
+    if displayed is None:
         return parts, rest
-    return shown, raw if raw.__class__ is dict else {"parts": raw}
+    return displayed, raw if raw.__class__ is dict else {"parts": raw}
 
 
-def _answered_call(parent: str | None, tool: str | None, fields: Fields, scene: Scene) -> str | None:
-    """The call that a tool answers; some answer what nobody asked for."""
-    call_id = scene.call_above(parent)
-    if call_id is None and tool not in UNASKED:
-        scene.note(Kind.UNLINKED_RESULT, fields.where, tool or "")
+def _linked_call_id(parent: str | None, tool: str | None, fields: Fields, state: ReadingState) -> str | None:
+    """Get the call of a tool result; the service runs some tools without a call."""
+    call_id = state.nearest_call(parent)
+    if call_id is None and tool not in UNREQUESTED_TOOLS:
+        state.note(Kind.UNLINKED_RESULT, fields.where, tool or "")
     return call_id
 
 
-def take_moment(fields: Fields, name: str, known: str | None) -> str | None:
-    """Move a time out, which may be known already. Zero is no time; what cannot be understood stays."""
+def take_time(fields: Fields, name: str, known: str | None) -> str | None:
+    """Take a time unless it is already known; zero is no time, and an unreadable value stays."""
     value = fields.look(name)
     if known is None and value:
         return fields.moment(name)
@@ -231,35 +233,35 @@ def take_moment(fields: Fields, name: str, known: str | None) -> str | None:
     return known
 
 
-def _speaker(fields: Fields, kind: Any) -> tuple[Role, str | None]:
-    """Who speaks, and the tool's name if it is one; the source's word stays where ours is another."""
-    given = fields.take("author")
-    author = Fields(dict(given) if given.__class__ is dict else {}, fields.note, fields.where)
-    if given.__class__ is dict:
-        word = author.take("role")
+def _take_speaker(fields: Fields, kind: Any) -> tuple[Role, str | None]:
+    """Take the role, and the tool's name if it is a tool; a role that the model spells differently stays."""
+    stated = fields.take("author")
+    author = Fields(dict(stated) if stated.__class__ is dict else {}, fields.note, fields.where)
+    if stated.__class__ is dict:
+        stated_role = author.take("role")
     else:
-        word = given if given is not None else fields.take("role")
-    role = "system" if kind == "user_editable_context" else known_role(word)
+        stated_role = stated if stated is not None else fields.take("role")
+    role = "system" if kind == "user_editable_context" else known_role(stated_role)
     if role is None:
-        fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(word)[:40]!r}")
-    if word != role and word is not None:
-        author.keep("role", word)
+        fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(stated_role)[:40]!r}")
+    if stated_role != role and stated_role is not None:
+        author.keep("role", stated_role)
     name = author.text("name") if role == "tool" else None
     rest = author.rest() if any(author.rest().values()) else {}
-    if name == THINKER:
-        role, rest = "assistant", {"role": "tool", "name": THINKER, **rest}
+    if name == REASONING_TOOL:
+        role, rest = "assistant", {"role": "tool", "name": REASONING_TOOL, **rest}
     if rest:
         fields.keep("author", rest)
     return role or "assistant", name
 
 
 def _is_call(recipient: Any, kind: Any) -> bool:
-    """Whether the assistant spoke to a tool. Thoughts are never a call."""
+    """Whether the assistant addressed a tool; reasoning is never a call."""
     return recipient.__class__ is str and recipient not in EVERYONE and kind not in content.THOUGHTS
 
 
 def _output(parts: list[Part]) -> Any:
-    """What a tool answered: a string if that is all."""
+    """Get the output of a tool: a string if it is plain text."""
     match parts:
         case []:
             return ""
@@ -268,15 +270,15 @@ def _output(parts: list[Part]) -> Any:
     return parts
 
 
-def _thought(part: Part, metadata: Bag) -> Part:
-    """What a model of 2024 thought, as the app told it below "Thought for 8 seconds"."""
+def _as_reasoning(part: Part, metadata: JsonObject) -> Part:
+    """Convert text of a model of 2024 to reasoning, which the app displays under "Thought for 8 seconds"."""
     if isinstance(part, Text):
         return Reasoning(text=part.text, summary=words(metadata.get("finished_text")), extra=part.extra)
     return part
 
 
-def _is_error(kind: Any, fields: Fields, metadata: Bag) -> bool | None:
-    """What the source says about success. Code that was stopped is "finished_partial_completion"."""
+def _is_error(kind: Any, fields: Fields, metadata: JsonObject) -> bool | None:
+    """Whether the source reports an error; code that was stopped is "finished_partial_completion"."""
     if kind == "system_error":
         return True
     if kind == "execution_output" and fields.look("status") == "finished_partial_completion":
@@ -285,37 +287,39 @@ def _is_error(kind: Any, fields: Fields, metadata: Bag) -> bool | None:
     return stated if stated.__class__ is bool else None
 
 
-def _with_citations(parts: list[Part], cited: list[Citation]) -> list[Part]:
-    """The parts with the citations on the first text."""
-    if cited:
+def _with_citations(parts: list[Part], new_citations: list[Citation]) -> list[Part]:
+    """Add the citations to the first text."""
+    if new_citations:
         for index, part in enumerate(parts):
             if isinstance(part, Text):
-                parts[index] = replace(part, citations=[*part.citations, *cited])
+                parts[index] = replace(part, citations=[*part.citations, *new_citations])
                 break
     return parts
 
 
-def _with_instructions(kind: Any, parts: list[Part], metadata: Bag, scene: Scene) -> list[Part]:
-    """The parts and, in a message made for them, the person's instructions that only the metadata has."""
-    said = [part.text for part in parts if isinstance(part, Text)]
+def _with_instructions(kind: Any, parts: list[Part], metadata: JsonObject, state: ReadingState) -> list[Part]:
+    """Add instructions of the person that only the metadata has, in a message made for them."""
+    texts = [part.text for part in parts if isinstance(part, Text)]
     missing: list[str] = []
-    for given in objects([metadata.get("user_context_message_data")]):
+    for instructions in objects([metadata.get("user_context_message_data")]):
         for name in ("about_user_message", "about_model_message"):
-            text = words(given.get(name))
-            if text and not any(text in known for known in said):
+            text = words(instructions.get(name))
+            if text and not any(text in known for known in texts):
                 missing.append(text)
     if kind == "user_editable_context":
-        scene.instructions.extend(said)
-    scene.instructions.extend(missing)
+        state.instructions.extend(texts)
+    state.instructions.extend(missing)
     if parts and kind != "user_editable_context":
         return parts
     return [*parts, *(Text(text=text) for text in missing)]
 
 
-def _remember(kind: Any, recipient: Any, parts: list[Part], at: str | None, scene: Scene) -> None:
-    """Keep what the service wrote down about the person: injected as context, or told to the memory tool."""
+def _collect_memories(
+    kind: Any, recipient: Any, parts: list[Part], at: str | None, state: ReadingState
+) -> None:
+    """Collect what the service saved about the person: injected as context, or sent to the memory tool."""
     match parts:
         case [Text(text=text), *_] if kind == "model_editable_context":
-            scene.memories.append((text, at))
+            state.memories.append((text, at))
         case [ToolCall(name=name, input=str() as text), *_] if name == recipient == _MEMORY_TOOL and text:
-            scene.memories.append((text, at))
+            state.memories.append((text, at))

@@ -1,4 +1,4 @@
-"""What the service's files and tools are called."""
+"""The names of the service's files and tools."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ ASSET_NAMES = "conversation_asset_file_names.json"
 LIBRARY = "library_files.json"
 TASKS = "codex.json"
 ITEMS = ("input_items", "output_items")
-READ = (FEEDBACK, SHARED, TOOL_MESSAGES, USER, ASSET_NAMES, LIBRARY, TASKS)
-# The tool from which the first models that think (o1-preview, September 2024) have what they tell of it.
-THINKER = "a8km123"
-# What the service runs by itself over files that the person attached; no model asks for it.
-UNASKED = ("file_search", "myfiles_browser")
+READ_FILES = (FEEDBACK, SHARED, TOOL_MESSAGES, USER, ASSET_NAMES, LIBRARY, TASKS)
+# The displayed reasoning of the first reasoning models (o1-preview, September 2024) comes from this tool.
+REASONING_TOOL = "a8km123"
+# The service runs these tools by itself on files that the person attached; no model calls them.
+UNREQUESTED_TOOLS = ("file_search", "myfiles_browser")
 TOOL_KINDS: dict[str, ToolKind] = {
     "api_tool.call_tool": "mcp",
     "bio": "memory",

@@ -1,6 +1,6 @@
 """`chat.html`, the page of an export: a script in it has every conversation, all on one line.
 
-Strings in it are escaped as in HTML. The next line has which file of the export each pointer means.
+Strings in it are escaped as in HTML. The next line maps pointers to files of the export.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
 _TITLE = b"<title>ChatGPT Data Export</title>"
 _DATA = b"var jsonData ="
 _ASSETS = b"var assetsJson = {"
-_MARGIN = 256
-_PREAMBLE = 16_384
-# All that are used, the last one last.
+_LOOKAHEAD_BYTES = 256
+_PREAMBLE_BYTES = 16_384
+# All escapes in use; `&amp;` must come last.
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'"), ("&amp;", "&"))
 
 
 def is_page(head: bytes) -> bool:
-    """Whether a file that begins so is the page of an export."""
+    """Whether the beginning of a file is that of an export's page."""
     return _TITLE in head and _DATA in head
 
 
 def begins_as_page(file: Source) -> bool:
     """Whether a file is the page of an export."""
     with file.open() as stream:
-        return is_page(stream.read(_PREAMBLE))
+        return is_page(stream.read(_PREAMBLE_BYTES))
 
 
 def conversations(file: Source, note: Notes) -> Iterator[tuple[str, Any]]:
-    """Each conversation of a page, and its place."""
-    with _Line(file.open()) as stream:
+    """Yield each conversation of a page with its location."""
+    with _DataLine(file.open()) as stream:
         for index, value in json_stream.elements_in(stream, note):
             try:
                 yield f"[{index}]", _unescaped(value)
             except RecursionError:
                 note(Kind.BAD_RECORD, f"[{index}]", "nested too deeply")
         if stream.after.startswith(_ASSETS):
-            note(Kind.IGNORED_FILE, "assetsJson", "names of files that lie beside the page")
+            note(Kind.IGNORED_FILE, "assetsJson", "names of files next to the page")
 
 
 def _unescaped(value: Any) -> Any:
@@ -61,22 +61,24 @@ def _unescaped(value: Any) -> Any:
     return value
 
 
-class _Line(Reading):
-    """What a page assigns to its data: from behind the `=` to the end of the line."""
+class _DataLine(Reading):
+    """The value of a page's data: from after the `=` to the end of the line."""
 
     def __init__(self, stream: Stream) -> None:
         super().__init__(stream)
-        self._head = stream.read(_PREAMBLE).partition(_DATA)[2]
-        self._is_over = False
+        self._head = stream.read(_PREAMBLE_BYTES).partition(_DATA)[2]
+        self._is_at_end = False
         self.after = b""
-        """The beginning of the next line, when this one is over."""
+        """The beginning of the next line, after the end of this one."""
 
     def read(self, size: int = -1, /) -> bytes:
-        if self._is_over:
+        if self._is_at_end:
             return b""
         head, self._head = self._head, b""
         line, end, after = (head or self._stream.read(size)).partition(b"\n")
         if end:
-            self._is_over = True
-            self.after = (after if len(after) > _MARGIN else after + self._stream.read(_MARGIN)).lstrip()
+            self._is_at_end = True
+            self.after = (
+                after if len(after) > _LOOKAHEAD_BYTES else after + self._stream.read(_LOOKAHEAD_BYTES)
+            ).lstrip()
         return line

@@ -1,4 +1,4 @@
-"""The small files beside the conversations of an export: ratings, shared links, the account, the library."""
+"""The small files of an export: ratings, shared links, the account, the library."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ if TYPE_CHECKING:
     from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 class Rows:
-    """Records of a file, by the conversation they name, or else by the message."""
+    """Records of a file, by the conversation or else the message that they name."""
 
     def __init__(
         self, rows: Collection[Any] = (), conversation: str = "conversation_id", messages: Iterable[str] = ()
     ) -> None:
-        self.count = self.left = len(rows)
-        self._by_conversation: dict[str, list[Bag]] = {}
-        self._by_message: dict[str, list[Bag]] = {}
+        self.total = self.remaining = len(rows)
+        self._by_conversation: dict[str, list[JsonObject]] = {}
+        self._by_message: dict[str, list[JsonObject]] = {}
         for row in objects([*rows]):
             if name := words(row.get(conversation)):
                 self._by_conversation.setdefault(name, []).append(row)
-            elif name := next((found for key in messages if (found := words(row.get(key)))), None):
+            elif name := next((value for key in messages if (value := words(row.get(key)))), None):
                 self._by_message.setdefault(name, []).append(row)
 
-    def take(self, conversation_id: str, message_ids: Collection[str]) -> list[Bag]:
-        """The records about a conversation, which are told once."""
-        found = self._by_conversation.pop(conversation_id, [])
+    def take(self, conversation_id: str, message_ids: Collection[str]) -> list[JsonObject]:
+        """Remove and return the records about a conversation."""
+        rows = self._by_conversation.pop(conversation_id, [])
         for message_id in [name for name in self._by_message if name in message_ids]:
-            found += self._by_message.pop(message_id)
-        self.left -= len(found)
-        return found
+            rows += self._by_message.pop(message_id)
+        self.remaining -= len(rows)
+        return rows
 
 
 class Sidecars(Struct, frozen=True):
-    """What the other files of an export know; nothing for a file that lies alone."""
+    """The data in the other files of an export; empty for a single file."""
 
     account_id: str | None
     feedback: Rows
@@ -66,18 +66,23 @@ class Sidecars(Struct, frozen=True):
     assets: Assets
 
     @property
-    def is_silent(self) -> bool:
-        """Whether there is nothing (more) to say about any conversation."""
-        return not (self.feedback.left or self.shared.left or self.tool_messages.left or self.library.left)
+    def is_empty(self) -> bool:
+        """Whether no record about any conversation remains."""
+        return not (
+            self.feedback.remaining
+            or self.shared.remaining
+            or self.tool_messages.remaining
+            or self.library.remaining
+        )
 
 
-def nothing() -> Sidecars:
-    """What is known beside a single file."""
+def empty() -> Sidecars:
+    """Make the empty data of a single file."""
     return Sidecars(None, Rows(), Rows(), Rows(), Rows(), Assets())
 
 
-def read_sidecars(files: dict[str, Source], user: Bag, note: Notes) -> Sidecars:
-    """What the files of an export, by their paths, say about its conversations and about each other."""
+def read_sidecars(files: dict[str, Source], user: JsonObject, note: Notes) -> Sidecars:
+    """Read the files of an export that have data about its conversations and about other files."""
     library = rows_of(files.get(LIBRARY), note)
     names = next(objects(rows_of(files.get(ASSET_NAMES), note)), {})
     others = {path: file for path, file in files.items() if not path.endswith(".json")}
@@ -93,7 +98,7 @@ def read_sidecars(files: dict[str, Source], user: Bag, note: Notes) -> Sidecars:
 
 
 def rows_of(file: Source | None, note: Notes) -> list[Any]:
-    """The records of a small file, as far as it can be read."""
+    """Read the records of a small file, as far as it can be read."""
     if file is None:
         return []
     try:
@@ -103,15 +108,15 @@ def rows_of(file: Source | None, note: Notes) -> list[Any]:
         return []
 
 
-def identity(user: Bag) -> Memory:
-    """The account as something the service knows about the person."""
-    told = [f"{name}: {value}" for name, value in user.items() if value.__class__ in (str, int, float)]
+def identity(user: JsonObject) -> Memory:
+    """Convert the account to a memory about the person."""
+    facts = [f"{name}: {value}" for name, value in user.items() if value.__class__ in (str, int, float)]
     return Memory(
         id=ids.made(SOURCE, "identity", user.get("id") or user),
         made_id=True,
         source=SOURCE,
         kind="identity",
-        text=", ".join(told) or USER,
+        text=", ".join(facts) or USER,
         about=words(user.get("id")),
         extra=user,
     )

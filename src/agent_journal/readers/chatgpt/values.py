@@ -1,4 +1,4 @@
-"""Looking at values from outside, without taking them and without trusting their types."""
+"""Times of exports: plain numbers of seconds, converted all at once."""
 
 from __future__ import annotations
 
@@ -7,30 +7,34 @@ from typing import Any
 
 import msgspec
 
-from agent_journal.model.timestamps import SECONDS_BELOW
+from agent_journal.model.timestamps import MIN_EPOCH_MS
 
 Bag = dict[str, Any]
 
 
-class _Moments(msgspec.Struct):
+class _Times(msgspec.Struct):
     at: list[datetime | None]
 
 
-def seconds(value: Any) -> float | None:
-    """A number of seconds since 1970; zero is none, and what is not plausibly seconds is left to others."""
-    if (value.__class__ is float or value.__class__ is int) and 0 < value < SECONDS_BELOW:
+def epoch_seconds(value: Any) -> float | None:
+    """Get a number of seconds since 1970; None for zero and for numbers that are not plausibly seconds."""
+    if (value.__class__ is float or value.__class__ is int) and 0 < value < MIN_EPOCH_MS:
         return value
     return None
 
 
-def moments(numbers: list[float | None]) -> list[str | None]:
-    """Seconds since 1970 as RFC 3339 with the digits they have.
+def format_times(numbers: list[float | None]) -> list[str | None]:
+    """Format seconds since 1970 as RFC 3339 with as many digits as they have.
 
-    All of a conversation at once: one by one this would take as long as everything else about a message.
+    All times of a conversation at once: one by one, this would take as long as the rest of a message.
     """
-    found: list[str | None] = msgspec.to_builtins(msgspec.convert({"at": numbers}, _Moments, strict=False).at)
-    return [_shortened(text) if text is not None and text[-2] == "0" else text for text in found]
+    formatted: list[str | None] = msgspec.to_builtins(
+        msgspec.convert({"at": numbers}, _Times, strict=False).at
+    )
+    return [
+        _without_trailing_zeros(text) if text is not None and text[-2] == "0" else text for text in formatted
+    ]
 
 
-def _shortened(text: str) -> str:
+def _without_trailing_zeros(text: str) -> str:
     return text[:-1].rstrip("0").rstrip(".") + "Z" if "." in text else text

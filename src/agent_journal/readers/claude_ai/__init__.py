@@ -1,4 +1,4 @@
-"""Claude.ai: the official export as a zip, a folder, the parts a manifest lists, or one file of it."""
+"""Claude.ai: the official export as a zip, a folder, the parts of a manifest, or a single file."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ INFO = ReaderInfo(
     in_blocks=True,
     text_field="text",
     resume="https://claude.ai/chat/{id}",
-    evidence="exports from 2024 to September 2026 as described by several open readers of them, and redacted "
-    "samples of two; no documentation by the vendor; verified November 2026",
+    evidence="exports from 2024 to September 2026 as several open-source readers describe them, and redacted "
+    "samples of two; the vendor documents nothing; verified November 2026",
 )
-# What lies beside the conversations of an export. Where none of it is, such a file just lies in some folder.
-_BESIDE = ("users.json", "projects.json", "memories.json")
+# Other files of an export. Without any of them, the folder is no export, even if it has conversations.
+_OTHER_FILES = ("users.json", "projects.json", "memories.json")
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim conversations with `chat_messages`, what an export has beside them, and the folder of one."""
+    """Claim conversations with `chat_messages`, the other files of an export, and its folder."""
     if not peek.is_folder:
         return _version(peek)
     if _is_listed(peek):
@@ -50,18 +50,18 @@ def sniff(peek: Peek) -> str | None:
     conversations = peek.member("conversations.json")
     if conversations is None:
         return None
-    if not any(kind_of(file) for name in _BESIDE if (file := peek.member(name)) is not None):
+    if not any(kind_of(file) for name in _OTHER_FILES if (file := peek.member(name)) is not None):
         return None
-    # Other products' exports have a file of that name too. Ours may be empty, or an index.
-    is_ours = conversations.value == [] or (
+    # Other products' exports also have a file of that name. Claude's may be empty, or an index.
+    is_claude = conversations.value == [] or (
         "uuid" in conversations.keys and "mapping" not in conversations.keys
     )
-    return (_version(conversations) or "2024") if is_ours else None
+    return (_version(conversations) or "2024") if is_claude else None
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one way to read them all)
-    """Yield the account, what the service remembers, its projects, and each conversation."""
-    from agent_journal.readers.claude_ai.export import read_file, read_folder  # noqa: PLC0415 (imported when something is read)
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (all versions are read the same way)
+    """Yield the account, memories, projects, and each conversation."""
+    from agent_journal.readers.claude_ai.export import read_file, read_folder  # noqa: PLC0415 (only reading needs it)
 
     return read_folder(source, note) if source.is_folder else read_file(source, note)
 
@@ -74,9 +74,9 @@ def _version(file: Peek) -> str | None:
 
 
 def _is_listed(folder: Peek) -> bool:
-    """Whether a folder has the manifest of an export, and no other files than that speaks of.
+    """Whether a folder has the manifest of an export and only files that it lists.
 
-    A manifest among other downloads makes no export of their folder; the parts are then read one by one.
+    A manifest among other downloads does not make their folder an export; the parts are then read separately.
     """
     listed: set[str] = set()
     for name in folder.members:

@@ -1,4 +1,4 @@
-"""What an export has beside its conversations: the account, what Claude remembers, projects."""
+"""Reads the other files of an export: the account, memories, projects."""
 
 from __future__ import annotations
 
@@ -14,73 +14,73 @@ if TYPE_CHECKING:
 
     from agent_journal.notes import Notes
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def read_user(record: Bag, place: str, note: Notes) -> Iterator[Memory]:  # noqa: ARG001 (as the others)
-    """The account as something the service knows about the person."""
+def read_user(record: JsonObject, location: str, note: Notes) -> Iterator[Memory]:  # noqa: ARG001 (the signature of the others)
+    """Convert the account to a memory about the person."""
     account_id = record.get("uuid")
-    told = [f"{name}: {value}" for name, value in record.items() if value.__class__ in (str, int, float)]
+    facts = [f"{name}: {value}" for name, value in record.items() if value.__class__ in (str, int, float)]
     yield Memory(
         id=ids.made(SOURCE, "identity", account_id or record),
         made_id=True,
         source=SOURCE,
         kind="identity",
-        text=", ".join(told),
+        text=", ".join(facts),
         about=account_id if isinstance(account_id, str) else None,
         extra=record,
     )
 
 
-def read_memories(record: Bag, place: str, note: Notes) -> Iterator[Memory]:
-    """What Claude remembers: of all conversations, of each project, and as files since September 2026."""
-    fields = Fields(record, note, place)
+def read_memories(record: JsonObject, location: str, note: Notes) -> Iterator[Memory]:
+    """Yield memories: of all conversations, of each project, and since September 2026 as files."""
+    fields = Fields(record, note, location)
     account_id = fields.text("account_uuid")
     general = fields.text("conversations_memory")
     projects = fields.bag("project_memories") or {}
     files = fields.items("memory_files") or []
-    # What else the record says stays with the first of its memories.
-    said: Bag = fields.rest()
+    # The record's other fields stay with its first memory.
+    other_fields: JsonObject = fields.rest()
     if general:
-        yield _memory("context", general, (account_id,), account_id, said, account_id)
-        said = {}
+        yield _memory("context", general, (account_id,), account_id, other_fields, account_id)
+        other_fields = {}
     for project_id, text in projects.items():
         if text:
-            extra = {**said}
+            extra = {**other_fields}
             if not isinstance(text, str):
                 extra["value"] = text
-            yield _memory("project", _words(text), (account_id, project_id), project_id, extra, account_id)
-            said = {}
+            yield _memory("project", _as_text(text), (account_id, project_id), project_id, extra, account_id)
+            other_fields = {}
     for index, file in enumerate(files):
         if isinstance(file, dict):
-            yield _memory_file(Fields(file, note, f"{place} file {index}"), account_id, said)
-            said = {}
+            yield _memory_file(Fields(file, note, f"{location} file {index}"), account_id, other_fields)
+            other_fields = {}
         else:
-            note(Kind.BAD_RECORD, f"{place} file {index}", f"a memory is {type(file).__name__}")
-    if said:
-        note(Kind.UNKNOWN_TYPE, place, "nothing that is remembered")
-        yield _memory("context", "", (account_id, said), account_id, said, account_id)
+            note(Kind.BAD_RECORD, f"{location} file {index}", f"a memory is {type(file).__name__}")
+    if other_fields:
+        note(Kind.UNKNOWN_TYPE, location, "a record without memories")
+        yield _memory("context", "", (account_id, other_fields), account_id, other_fields, account_id)
 
 
-def _memory_file(fields: Fields, account_id: str | None, said: Bag) -> Memory:
+def _memory_file(fields: Fields, account_id: str | None, other_fields: JsonObject) -> Memory:
     text = fields.text("content") or ""
     at = fields.moment("updated_at")
     path = fields.look("path")
-    known_by = (account_id, "file", path or text)
-    return _memory("context", text, known_by, account_id, {**said, **fields.rest()}, account_id, at)
+    key = (account_id, "file", path or text)
+    return _memory("context", text, key, account_id, {**other_fields, **fields.rest()}, account_id, at)
 
 
 def _memory(  # noqa: PLR0917 (the fields of a memory)
     kind: str,
     text: str,
-    known_by: tuple[Any, ...],
+    key: tuple[Any, ...],
     about: str | None,
-    extra: Bag,
+    extra: JsonObject,
     account_id: str | None = None,
     at: str | None = None,
 ) -> Memory:
     return Memory(
-        id=ids.made(SOURCE, "memory", kind, *known_by),
+        id=ids.made(SOURCE, "memory", kind, *key),
         made_id=True,
         source=SOURCE,
         kind=kind,
@@ -92,20 +92,20 @@ def _memory(  # noqa: PLR0917 (the fields of a memory)
     )
 
 
-def _words(value: Any) -> str:
-    """The text of a memory; one that has sections of its own as lines."""
+def _as_text(value: Any) -> str:
+    """Convert the value of a memory to text; one with sections becomes lines."""
     if isinstance(value, dict):
         return "\n".join(f"{name}: {text}" for name, text in value.items())
     return value if isinstance(value, str) else str(value)
 
 
-def read_project(record: Bag, place: str, note: Notes) -> Iterator[Memory]:
-    """A project: what it is, the instructions given for it, and each document in it."""
-    fields = Fields(record, note, place)
+def read_project(record: JsonObject, location: str, note: Notes) -> Iterator[Memory]:
+    """Yield a project: its description, its instructions, and each of its documents."""
+    fields = Fields(record, note, location)
     project_id = fields.text("uuid") or None
-    is_made = project_id is None
+    has_made_id = project_id is None
     if project_id is None:
-        note(Kind.MISSING_ID, place, "no uuid")
+        note(Kind.MISSING_ID, location, "no uuid")
         project_id = ids.made(SOURCE, "project", record)
     instructions = fields.text("prompt_template")
     documents = fields.items("docs") or []
@@ -113,7 +113,7 @@ def read_project(record: Bag, place: str, note: Notes) -> Iterator[Memory]:
     at = fields.moment("updated_at") or fields.moment("created_at")
     yield Memory(
         id=project_id,
-        made_id=is_made,
+        made_id=has_made_id,
         source=SOURCE,
         kind="project",
         text="\n\n".join(text for text in (name, description) if text),
@@ -125,9 +125,9 @@ def read_project(record: Bag, place: str, note: Notes) -> Iterator[Memory]:
         yield _memory("instruction", instructions, (project_id,), project_id, {}, at=at)
     for index, document in enumerate(documents):
         if isinstance(document, dict):
-            yield _document(Fields(document, note, f"{place} document {index}"), project_id)
+            yield _document(Fields(document, note, f"{location} document {index}"), project_id)
         elif document is not None:
-            note(Kind.BAD_RECORD, f"{place} document {index}", f"a document is {type(document).__name__}")
+            note(Kind.BAD_RECORD, f"{location} document {index}", f"a document is {type(document).__name__}")
 
 
 def _document(fields: Fields, project_id: str) -> Memory:

@@ -1,4 +1,4 @@
-"""The blocks of a message: text with its sources, thinking, tools and what they answered."""
+"""Converts the blocks of a message: text with its sources, thinking, tool calls and results."""
 
 from __future__ import annotations
 
@@ -13,108 +13,108 @@ from agent_journal.readers.claude_ai.names import TOOL_KINDS
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 
-# Claude's own count of what it may still write; it says nothing about the conversation and is left out.
-_DROPPED = "token_budget"
-# Blocks of these kinds are known and have no part of their own.
-_KEPT_WHOLE = ("flag",)
-# What a text block has where there is nothing to say: type, text, both times, flags and citations.
-_PLAIN = frozenset({"type", "text", "start_timestamp", "stop_timestamp", "flags", "citations"})
+# Claude's own count of its remaining output tokens; it is not part of the conversation and is dropped.
+_DROPPED_TYPE = "token_budget"
+# Known types of blocks that become parts of an unknown kind.
+_OPAQUE_TYPES = ("flag",)
+# The fields of a common text block.
+_COMMON_TEXT_FIELDS = frozenset({"type", "text", "start_timestamp", "stop_timestamp", "flags", "citations"})
 
 
-class Scene:
-    """A conversation while its messages are read: which calls were made, which results came, what is odd."""
+class ReadingState:
+    """The state of a conversation while its messages are read: its calls, its results, what was noted."""
 
-    def __init__(self, conversation_id: str, place: str, told: set[str], note: Notes) -> None:
+    def __init__(self, conversation_id: str, location: str, noted: set[str], note: Notes) -> None:
         self.conversation_id = conversation_id
-        self.place = place
+        self.location = location
         self.note = note
         self.calls: set[str] = set()
-        self.answers: list[tuple[str, int | str]] = []
-        self.guessed = 0
-        self._told = told
+        self.results: list[tuple[str, int | str]] = []
+        self.guessed_count = 0
+        self._noted = noted
 
-    def unknown(self, where: int | str, what: str) -> None:
-        """Note a kind that is not known, once per input."""
-        if what not in self._told:
-            self._told.add(what)
-            self.note(Kind.UNKNOWN_TYPE, where, what)
+    def unknown(self, location: int | str, description: str) -> None:
+        """Note an unknown kind once per input."""
+        if description not in self._noted:
+            self._noted.add(description)
+            self.note(Kind.UNKNOWN_TYPE, location, description)
 
     def note_links(self) -> None:
-        """Note results that answer no call that is there, and how many were linked by their place."""
-        for call_id, where in self.answers:
+        """Note results without a call, and the number of results that were linked by position."""
+        for call_id, location in self.results:
             if call_id not in self.calls:
-                self.note(Kind.UNLINKED_RESULT, where, call_id)
-        if self.guessed:
-            self.note(Kind.GUESSED_LINK, self.place, f"{self.guessed} × tool result")
+                self.note(Kind.UNLINKED_RESULT, location, call_id)
+        if self.guessed_count:
+            self.note(Kind.GUESSED_LINK, self.location, f"{self.guessed_count} × tool result")
 
 
-class _Calls:
-    """The calls of one message that nothing has answered yet.
+class _OpenCalls:
+    """The calls of one message that have no result yet.
 
-    Many exports have neither `id` nor `tool_use_id`, also in 2026: what belongs together is told by name
-    and place.
+    Many exports have neither `id` nor `tool_use_id`, even in 2026: there, name and position link results to
+    their calls.
     """
 
-    def __init__(self, message_id: str, scene: Scene) -> None:
+    def __init__(self, message_id: str, state: ReadingState) -> None:
         self._message_id = message_id
-        self._scene = scene
+        self._scene = state
         self._count = 0
-        self._run: list[tuple[str, str]] = []
-        self._older: list[tuple[str, str]] = []
+        self._latest: list[tuple[str, str]] = []
+        self._earlier: list[tuple[str, str]] = []
         self._is_answering = False
 
     def add(self, name: str, call_id: str | None) -> str:
-        """The id of a call, made if it has none."""
+        """Add a call and return its id, which is made if it has none."""
         if self._is_answering:
-            self._older += self._run
-            self._run, self._is_answering = [], False
+            self._earlier += self._latest
+            self._latest, self._is_answering = [], False
         self._count += 1
         if call_id is None:
             call_id = ids.made(self._scene.conversation_id, self._message_id, self._count)
-        self._run.append((name, call_id))
+        self._latest.append((name, call_id))
         self._scene.calls.add(call_id)
         return call_id
 
-    def answered(self, name: str | None, call_id: str | None, where: int | str) -> str | None:
-        """The id of the call that a result answers, found by its place if it names none."""
+    def take_answered(self, name: str | None, call_id: str | None, location: int | str) -> str | None:
+        """Take the call of a result and return its id; without an id, position decides."""
         self._is_answering = True
         if call_id is not None:
-            self._scene.answers.append((call_id, where))
-            self._run = [call for call in self._run if call[1] != call_id]
-            self._older = [call for call in self._older if call[1] != call_id]
+            self._scene.results.append((call_id, location))
+            self._latest = [call for call in self._latest if call[1] != call_id]
+            self._earlier = [call for call in self._earlier if call[1] != call_id]
             return call_id
-        # Calls that were made together are answered in their order; else it is the last one that is open.
-        for calls, place in ((self._run, 0), (self._older, -1)):
+        # Parallel calls are answered in order; otherwise the last open call is.
+        for calls, position in ((self._latest, 0), (self._earlier, -1)):
             same = [call for call in calls if name in (None, call[0])]
             if same:
-                calls.remove(same[place])
-                self._scene.guessed += 1
-                return same[place][1]
-        self._scene.note(Kind.UNLINKED_RESULT, where, name or "")
+                calls.remove(same[position])
+                self._scene.guessed_count += 1
+                return same[position][1]
+        self._scene.note(Kind.UNLINKED_RESULT, location, name or "")
         return None
 
 
-def parts(blocks: list[Any], message_id: str, where: str, scene: Scene) -> list[Part]:
-    """The parts of a message's content, in its order."""
-    calls = _Calls(message_id, scene)
-    found: list[Part] = []
+def parts(blocks: list[Any], message_id: str, location: str, state: ReadingState) -> list[Part]:
+    """Convert the content of a message to parts."""
+    calls = _OpenCalls(message_id, state)
+    result: list[Part] = []
     for block in blocks:
         if block.__class__ is dict:
-            if (kind := block.get("type")) != _DROPPED:
-                found.append(_plain(kind, block) or _part(kind, block, where, calls, scene))
+            if (kind := block.get("type")) != _DROPPED_TYPE:
+                result.append(_common_text(kind, block) or _part(kind, block, location, calls, state))
         elif block.__class__ is str:
-            found.append(Text(text=block))
+            result.append(Text(text=block))
         elif block is not None:
-            scene.note(Kind.WRONG_TYPE, where, f"a content block is {type(block).__name__}")
-            found.append(Other(data=block))
-    return found
+            state.note(Kind.WRONG_TYPE, location, f"a content block is {type(block).__name__}")
+            result.append(Other(data=block))
+    return result
 
 
-def _plain(kind: Any, block: Bag) -> Part | None:
-    """A text without sources, which most blocks are; else None."""
-    if kind != "text" or block.get("citations") or not block.keys() <= _PLAIN:
+def _common_text(kind: Any, block: JsonObject) -> Part | None:
+    """Convert a text without sources, the most common block; None for others."""
+    if kind != "text" or block.get("citations") or not block.keys() <= _COMMON_TEXT_FIELDS:
         return None
     text = block.get("text")
     if text.__class__ is not str:
@@ -123,8 +123,8 @@ def _plain(kind: Any, block: Bag) -> Part | None:
     return Text(text=text, extra=extra)
 
 
-def _part(kind: Any, block: Bag, where: str, calls: _Calls, scene: Scene) -> Part:
-    fields = Fields({**block}, scene.note, where)
+def _part(kind: Any, block: JsonObject, location: str, calls: _OpenCalls, state: ReadingState) -> Part:
+    fields = Fields({**block}, state.note, location)
     fields.drop("type")
     match kind:
         case "text":
@@ -134,105 +134,105 @@ def _part(kind: Any, block: Bag, where: str, calls: _Calls, scene: Scene) -> Par
         case "tool_use":
             return _call(fields, calls)
         case "tool_result":
-            return _result(fields, calls, scene)
+            return _result(fields, calls, state)
         case "voice_note":
             return _voice(fields, block)
         case "image":
             return media.image(fields)
-    if kind not in _KEPT_WHOLE:
-        scene.unknown(where, f"content block {str(kind)[:40]!r}")
+    if kind not in _OPAQUE_TYPES:
+        state.unknown(location, f"content block {str(kind)[:40]!r}")
     return Other(data=block, name=kind if isinstance(kind, str) else None)
 
 
-def _stated(fields: Fields) -> Bag:
-    """What nobody took, without the many fields that are null."""
+def _remaining(fields: Fields) -> JsonObject:
+    """Get the remaining fields, without the many that are null."""
     return {name: value for name, value in fields.rest().items() if value is not None}
 
 
-def _text(fields: Fields, block: Bag) -> Part:
+def _text(fields: Fields, block: JsonObject) -> Part:
     text = fields.text("text")
     if text is None:
         return Other(data=block, name="text")
-    cited = [_citation(raw, fields) for raw in fields.items("citations") or ()]
-    return Text(text=text, citations=cited, extra=_stated(fields))
+    citations = [_citation(raw, fields) for raw in fields.items("citations") or ()]
+    return Text(text=text, citations=citations, extra=_remaining(fields))
 
 
 def _citation(raw: Any, fields: Fields) -> Citation:
     if not isinstance(raw, dict):
         return Citation(extra={"value": raw})
-    cited = Fields(raw, fields.note, fields.where)
-    details = cited.nested("details")
-    title, url = cited.text("title"), cited.text("url")
+    citation = Fields(raw, fields.note, fields.where)
+    details = citation.nested("details")
+    title, url = citation.text("title"), citation.text("url")
     if details is not None:
         title, url = title or details.text("title"), url or details.text("url")
     return Citation(
         title=title,
         url=url,
-        start=cited.whole("start_index"),
-        end=cited.whole("end_index"),
-        extra=_stated(cited),
+        start=citation.whole("start_index"),
+        end=citation.whole("end_index"),
+        extra=_remaining(citation),
     )
 
 
 def _thinking(fields: Fields) -> Part:
-    """What was thought; `summaries` stays as it is beside the one text that is made of it."""
+    """Convert thinking; `summaries` becomes one text, and also stays unchanged."""
     summaries = fields.look("summaries")
     rows = summaries if isinstance(summaries, list) else []
-    said = [row.get("summary") for row in rows if isinstance(row, dict)]
+    texts = [row.get("summary") for row in rows if isinstance(row, dict)]
     if not summaries:
         fields.drop("summaries")
     return Reasoning(
         text=fields.text("thinking") or None,
-        summary="\n".join(text for text in said if isinstance(text, str)) or None,
+        summary="\n".join(text for text in texts if isinstance(text, str)) or None,
         signature=fields.text("signature"),
-        extra=_stated(fields),
+        extra=_remaining(fields),
     )
 
 
-def _call(fields: Fields, calls: _Calls) -> Part:
+def _call(fields: Fields, calls: _OpenCalls) -> Part:
     name = fields.text("name") or ""
     call_id = fields.text("id") or None
     value = fields.take("input")
-    extra = _stated(fields)
+    extra = _remaining(fields)
     if call_id is None:
-        extra.setdefault("id", None)  # so that the made one is not taken for the source's
+        extra.setdefault("id", None)  # marks the id as made
     is_foreign = extra.get("integration_name") or extra.get("mcp_server_url")
     kind = TOOL_KINDS.get(name) or ("mcp" if is_foreign else None)
     return ToolCall(name=name, call_id=calls.add(name, call_id), input=value, kind=kind, extra=extra)
 
 
-def _result(fields: Fields, calls: _Calls, scene: Scene) -> Part:
+def _result(fields: Fields, calls: _OpenCalls, state: ReadingState) -> Part:
     name = fields.text("name")
     call_id = fields.text("tool_use_id") or None
     content = fields.take("content")
     is_error = fields.flag("is_error")
-    extra = _stated(fields)
+    extra = _remaining(fields)
     if call_id is None:
         extra.setdefault("tool_use_id", None)
     return ToolResult(
-        call_id=calls.answered(name, call_id, fields.where),
-        output=_output(content, fields, scene),
+        call_id=calls.take_answered(name, call_id, fields.where),
+        output=_output(content, fields, state),
         is_error=is_error,
         name=name,
         extra=extra,
     )
 
 
-def _output(content: Any, fields: Fields, scene: Scene) -> Any:
-    """What a tool answered: a string if that is all."""
+def _output(content: Any, fields: Fields, state: ReadingState) -> Any:
+    """Convert the output of a tool: a string if it is plain text."""
     if content is None or content == []:
         return ""
     if content.__class__ is str:
         return content
     items = content if content.__class__ is list else [content]
-    found = [_answer(item, fields, scene) for item in items if item is not None]
-    match found:
+    parts = [_answer(item, fields, state) for item in items if item is not None]
+    match parts:
         case [Text() as only] if not only.citations and not only.extra:
             return only.text
-    return found
+    return parts
 
 
-def _answer(item: Any, fields: Fields, scene: Scene) -> Text | Media | Other:
+def _answer(item: Any, fields: Fields, state: ReadingState) -> Text | Media | Other:
     if item.__class__ is str:
         return Text(text=item)
     if item.__class__ is not dict:
@@ -242,7 +242,7 @@ def _answer(item: Any, fields: Fields, scene: Scene) -> Text | Media | Other:
     match kind:
         case "text" if isinstance(item.get("text"), str):
             inner.drop("type")
-            return Text(text=inner.take("text"), extra=_stated(inner))
+            return Text(text=inner.take("text"), extra=_remaining(inner))
         case "knowledge":
             return _knowledge(inner)
         case "local_resource":
@@ -253,25 +253,25 @@ def _answer(item: Any, fields: Fields, scene: Scene) -> Text | Media | Other:
             return media.image(inner)
     if isinstance(item.get("text"), str) and ("doc_uuid" in item or "url" in item or "uri" in item):
         return _knowledge(inner)
-    scene.unknown(fields.where, f"tool result {str(kind)[:40]!r}")
+    state.unknown(fields.where, f"tool result {str(kind)[:40]!r}")
     return Other(data=item, name=kind if isinstance(kind, str) else None)
 
 
 def _knowledge(fields: Fields) -> Text:
-    """A page or document that was found: its text, with where it is from as the source of it."""
+    """Convert a retrieved page or document: its text, with its title and URL as the source."""
     url = fields.text("url") or None
     if url is None:
         url = fields.text("uri")
     title = fields.text("title")
     text = fields.text("text") or ""
-    return Text(text=text, citations=[Citation(title=title, url=url)], extra=_stated(fields))
+    return Text(text=text, citations=[Citation(title=title, url=url)], extra=_remaining(fields))
 
 
-def _voice(fields: Fields, block: Bag) -> Part:
+def _voice(fields: Fields, block: JsonObject) -> Part:
     text = fields.text("transcript")
     if text is None:
         text = fields.text("text")
     if text is None:
         return Other(data=block, name="voice_note")
     fields.keep("type", "voice_note")
-    return Text(text=text, extra=_stated(fields))
+    return Text(text=text, extra=_remaining(fields))

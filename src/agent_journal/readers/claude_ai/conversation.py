@@ -1,4 +1,4 @@
-"""A conversation object: its messages, in a list or, where they name their parents, in a tree."""
+"""Reads a conversation object: a list of messages or, if they name their parents, a tree."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from msgspec.structs import replace
 from agent_journal.decoding.fields import Fields
 from agent_journal.model import Conversation, Event, Message, Summary, ids, tree
 from agent_journal.notes import Kind
-from agent_journal.readers.claude_ai.content import Scene
+from agent_journal.readers.claude_ai.content import ReadingState
 from agent_journal.readers.claude_ai.detect import SOURCE
 from agent_journal.readers.claude_ai.message import read_message
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 Entry = Message | Event
 
 
 def read_conversation(
-    record: Bag, place: str, account_id: str | None, told: set[str], note: Notes
+    record: JsonObject, location: str, account_id: str | None, noted: set[str], note: Notes
 ) -> Conversation:
-    """The conversation; `account_id` is whose it is if it does not say so itself."""
-    fields = Fields(record, note, place)
+    """Read a conversation; `account_id` is its owner if it does not name one itself."""
+    fields = Fields(record, note, location)
     if not fields.has("chat_messages"):
-        note(Kind.UNKNOWN_TYPE, place, "a conversation without chat_messages")
+        note(Kind.UNKNOWN_TYPE, location, "a conversation without chat_messages")
     messages = fields.items("chat_messages") or []
-    conversation_id, is_made = identity(fields, messages)
-    scene = Scene(conversation_id, place, told, note)
-    timeline, is_tree = _timeline(messages, scene)
-    scene.note_links()
+    conversation_id, has_made_id = id_of(fields, messages)
+    state = ReadingState(conversation_id, location, noted, note)
+    timeline, is_tree = _timeline(messages, state)
+    state.note_links()
     account = fields.nested("account")
     summary = fields.look("summary")
     if not summary:
         fields.drop("summary")
     return Conversation(
         id=conversation_id,
-        made_id=is_made,
+        made_id=has_made_id,
         source=SOURCE,
         title=fields.text("name") or None,
         started_at=fields.moment("created_at"),
@@ -49,64 +49,67 @@ def read_conversation(
         shape="tree" if is_tree else "list",
         head_id=_head(fields, timeline) if is_tree else None,
         timeline=timeline,
-        # It stays under its own name as well: another format wants it there.
+        # It also stays under its own name, where another format needs it.
         summaries=[Summary(text=summary)] if isinstance(summary, str) and summary else [],
         extra=fields.rest(),
     )
 
 
-def identity(fields: Fields, messages: list[Any]) -> tuple[str, bool]:
-    """The conversation's id, and whether it had to be made."""
-    if found := fields.text("uuid"):
-        return found, False
+def id_of(fields: Fields, messages: list[Any]) -> tuple[str, bool]:
+    """Get the conversation's id, and whether it was made."""
+    if conversation_id := fields.text("uuid"):
+        return conversation_id, False
     fields.note(Kind.MISSING_ID, fields.where, "no uuid")
     return ids.made(SOURCE, fields.look("name"), fields.look("created_at"), messages), True
 
 
-def _timeline(messages: list[Any], scene: Scene) -> tuple[list[Entry], bool]:
-    """Every message, parents before children, and whether any of them names its parent."""
+def _timeline(messages: list[Any], state: ReadingState) -> tuple[list[Entry], bool]:
+    """List the messages, parents before children; also return whether any of them names its parent."""
     timeline: list[Entry] = []
     known: set[str] = set()
     is_tree, in_order = False, True
     for index, record in enumerate(messages):
         if record is None:
-            continue  # seen in exports; there is nothing in it
-        where = f"{scene.place} message {index}"
+            continue  # exports have null messages
+        location = f"{state.location} message {index}"
         if record.__class__ is not dict:
-            scene.note(Kind.WRONG_TYPE, where, f"a message is {type(record).__name__}")
-            made = ids.made(scene.conversation_id, index, record)
-            timeline.append(Event(id=made, made_id=True, name="unknown", data={"value": record}))
+            state.note(Kind.WRONG_TYPE, location, f"a message is {type(record).__name__}")
+            event_id = ids.made(state.conversation_id, index, record)
+            timeline.append(Event(id=event_id, made_id=True, name="unknown", data={"value": record}))
             continue
         is_tree = is_tree or record.get("parent_message_uuid") is not None
-        entry = read_message(record, index, where, known, scene)
+        entry = read_message(record, index, location, known, state)
         in_order = in_order and (entry.parent_id is None or entry.parent_id in known)
         known.add(entry.id)
         timeline.append(entry)
-    return (timeline if in_order else _ordered(timeline, known, scene)), is_tree
+    return (timeline if in_order else _in_tree_order(timeline, known, state)), is_tree
 
 
-def _ordered(timeline: list[Entry], known: set[str], scene: Scene) -> list[Entry]:
-    """Parents first; a parent that is not there or that comes back to its child is named and let go."""
-    present: list[Entry] = []
+def _in_tree_order(timeline: list[Entry], known: set[str], state: ReadingState) -> list[Entry]:
+    """Sort parents first; missing parents and cycles are noted and cut."""
+    linked: list[Entry] = []
     for entry in timeline:
         if isinstance(entry, Message) and entry.parent_id is not None and entry.parent_id not in known:
-            scene.note(Kind.DANGLING_PARENT, f"{scene.place} {entry.id}", f"parent {entry.parent_id}")
-            present.append(_let_go(entry))
+            state.note(Kind.DANGLING_PARENT, f"{state.location} {entry.id}", f"parent {entry.parent_id}")
+            linked.append(_without_parent(entry))
         else:
-            present.append(entry)
-    placed, cut = tree.in_order(present)
+            linked.append(entry)
+    ordered, cut = tree.in_order(linked)
     for entry_id in cut:
-        scene.note(Kind.CYCLE, f"{scene.place} {entry_id}", "")
-    return [_let_go(entry) if isinstance(entry, Message) and entry.id in cut else entry for entry in placed]
+        state.note(Kind.CYCLE, f"{state.location} {entry_id}", "")
+    return [
+        _without_parent(entry) if isinstance(entry, Message) and entry.id in cut else entry
+        for entry in ordered
+    ]
 
 
-def _let_go(message: Message) -> Message:
+def _without_parent(message: Message) -> Message:
     extra = {**message.extra, "parent_message_uuid": message.parent_id}
     return replace(message, parent_id=None, extra=extra)
 
 
 def _head(fields: Fields, timeline: list[Entry]) -> str | None:
-    """The leaf the person sees: stated in dumps of the web API; in exports it is the newest."""
+    """Get the leaf on display: stated in dumps of the web API; in exports it is the newest."""
     stated = fields.look("current_leaf_message_uuid")
     if isinstance(stated, str) and any(entry.id == stated for entry in timeline):
         fields.drop("current_leaf_message_uuid")

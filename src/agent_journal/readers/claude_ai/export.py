@@ -1,4 +1,4 @@
-"""The files of an export, wherever they lie: in a folder, a zip, or the zips that a manifest lists."""
+"""Reads the files of an export: in a folder, a zip, or the zips that a manifest lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent_journal.readers.claude_ai import detect
 from agent_journal.readers.claude_ai.companions import read_memories, read_project, read_user
 from agent_journal.readers.claude_ai.conversation import read_conversation
 from agent_journal.readers.claude_ai.design import read_design
-from agent_journal.readers.dialects.members import read_from
+from agent_journal.readers.dialects.members import with_member_origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
     from agent_journal.inputs.input import Source
     from agent_journal.model import Item
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 
 _CONVERSATIONS = "conversations.json"
-_SMALL: dict[str, Callable[[Bag, str, Notes], Iterator[Item]]] = {
+_READERS: dict[str, Callable[[JsonObject, str, Notes], Iterator[Item]]] = {
     detect.USERS: read_user,
     detect.MEMORIES: read_memories,
     detect.PROJECTS: read_project,
     detect.DESIGN: read_design,
 }
-# Who the person is comes before what was said.
+# The account comes before the conversations.
 _ORDER = (detect.USERS, detect.MEMORIES, detect.PROJECTS, detect.CONVERSATIONS, detect.DESIGN)
 
 
-class _Version(NamedTuple):
-    """One copy of a conversation: the greatest is the one to read."""
+class _CopyRank(NamedTuple):
+    """The rank of one copy of a conversation; the copy with the greatest is read."""
 
     has_messages: bool
     updated_at: str
-    # Of two equal ones the first counts.
-    before: int
+    # Of two equal copies, the first counts.
+    negative_order: int
 
 
 def read_file(file: Source, note: Notes) -> Iterator[Item]:
-    """What one file of an export holds."""
+    """Read one file of an export."""
     kind = detect.kind_of(Peek(file)) or detect.CONVERSATIONS
     if kind == detect.CONVERSATIONS:
         return _conversations([file], None, note)
@@ -52,7 +52,7 @@ def read_file(file: Source, note: Notes) -> Iterator[Item]:
 
 
 def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
-    """Everything in an export: the account, memories and projects, then each conversation once."""
+    """Read an export: the account, memories and projects, then each conversation once."""
     files = [*_all_files(folder, note)]
     by_kind: dict[str | None, list[Source]] = {}
     for file in files:
@@ -60,17 +60,17 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
     _note_missing(folder, files, by_kind.get("manifest", ()), note)
     account_id = _account(by_kind.get(detect.USERS, ()))
     for kind in _ORDER:
-        found = by_kind.get(kind, [])
+        kind_files = by_kind.get(kind, [])
         if kind == detect.CONVERSATIONS:
-            yield from _conversations(found, account_id, note, folder)
+            yield from _conversations(kind_files, account_id, note, folder)
             continue
-        for file in found:
-            yield from read_from(folder, file, _records(file, kind, note))
+        for file in kind_files:
+            yield from with_member_origin(folder, file, _records(file, kind, note))
     _note_ignored(folder, by_kind.get(None, ()), note)
 
 
 def _all_files(folder: Source, note: Notes) -> Iterator[Source]:
-    """The files of a folder and of the zips in it."""
+    """List the files of a folder and of the zips in it."""
     for file in files_below(folder):
         if not file.name.endswith(".zip"):
             yield file
@@ -81,7 +81,10 @@ def _all_files(folder: Source, note: Notes) -> Iterator[Source]:
                 yield from files_below(part)
             else:
                 note.add(
-                    Kind.UNREADABLE_FILE, file.label, "", "it is no zip, or lies within one: unpack that"
+                    Kind.UNREADABLE_FILE,
+                    file.label,
+                    "",
+                    "not a zip, or a zip inside a zip: unpack the outer one",
                 )
         except UnreadableSource as error:
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
@@ -96,7 +99,7 @@ def _kind(file: Source, note: Notes) -> str | None:
         if kind is None and detect.is_manifest_name(file.name) and detect.parts_listed(peek.value):
             return "manifest"
         if file.name == _CONVERSATIONS and "mapping" not in peek.keys:
-            return detect.CONVERSATIONS  # also an index, or one that is empty
+            return detect.CONVERSATIONS  # also an index, or an empty list
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
         return "unreadable"
@@ -104,21 +107,21 @@ def _kind(file: Source, note: Notes) -> str | None:
 
 
 def _account(files: Iterable[Source]) -> str | None:
-    """The person's id, if the export is one person's."""
-    stated = [record.get("uuid") for file in files for record in Peek(file).records]
-    found = {account_id for account_id in stated if isinstance(account_id, str)}
-    return found.pop() if len(found) == 1 else None
+    """Get the person's id, if the export names exactly one."""
+    values = [record.get("uuid") for file in files for record in Peek(file).records]
+    account_ids = {account_id for account_id in values if isinstance(account_id, str)}
+    return account_ids.pop() if len(account_ids) == 1 else None
 
 
 def _records(file: Source, kind: str, note: Notes) -> Iterator[Item]:
-    """The records of a small file, as far as it can be read."""
+    """Read the records of a small file, as far as it can be read."""
     about = note.about(file.label)
     try:
-        for place, record in json_stream.values(file, about):
+        for location, record in json_stream.values(file, about):
             if isinstance(record, dict):
-                yield from _SMALL[kind](record, place, about)
+                yield from _READERS[kind](record, location, about)
             elif record is not None:
-                about(Kind.BAD_RECORD, place, f"a record is {type(record).__name__}")
+                about(Kind.BAD_RECORD, location, f"a record is {type(record).__name__}")
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
@@ -126,29 +129,29 @@ def _records(file: Source, kind: str, note: Notes) -> Iterator[Item]:
 def _conversations(
     files: list[Source], account_id: str | None, note: Notes, folder: Source | None = None
 ) -> Iterator[Item]:
-    """The conversations of several files; of those that are in more than one, the copy changed last."""
+    """Read the conversations of several files; of several copies, the one changed last."""
     copies = _Copies(_newest(files) if len(files) > 1 else {})
-    told: set[str] = set()
+    noted: set[str] = set()
     for file in files:
-        found = _of_file(file, account_id, copies, told, note.about(file.label))
-        yield from found if folder is None else read_from(folder, file, found)
+        conversations = _conversations_of_file(file, account_id, copies, noted, note.about(file.label))
+        yield from conversations if folder is None else with_member_origin(folder, file, conversations)
 
 
-def _of_file(
-    file: Source, account_id: str | None, copies: _Copies, told: set[str], note: Notes
+def _conversations_of_file(
+    file: Source, account_id: str | None, copies: _Copies, noted: set[str], note: Notes
 ) -> Iterator[Item]:
-    for place, record in _rows(file, note):
+    for location, record in _rows(file, note):
         conversation_id = record.get("uuid")
         if copies.is_chosen(conversation_id):
-            yield read_conversation(record, place, account_id, told, note)
+            yield read_conversation(record, location, account_id, noted, note)
         else:
-            note(Kind.REPEATED_RECORD, place, str(conversation_id))
+            note(Kind.REPEATED_RECORD, location, str(conversation_id))
 
 
 class _Copies:
-    """Tells which copy of each conversation to read, as the copies of all files come one after the other."""
+    """Decides which copy of each conversation to read, while the copies of all files pass by in order."""
 
-    def __init__(self, newest: dict[str, _Version]) -> None:
+    def __init__(self, newest: dict[str, _CopyRank]) -> None:
         self._newest = newest
         self._count = 0
 
@@ -156,41 +159,41 @@ class _Copies:
         """Whether the next copy is the one to read."""
         self._count += 1
         best = self._newest.get(conversation_id) if isinstance(conversation_id, str) else None
-        return best is None or -best.before == self._count
+        return best is None or -best.negative_order == self._count
 
 
-def _newest(files: list[Source]) -> dict[str, _Version]:
-    """Which copy of each conversation to read. An index of them has no messages."""
-    found: dict[str, _Version] = {}
+def _newest(files: list[Source]) -> dict[str, _CopyRank]:
+    """Choose the copy of each conversation to read; an index has copies without messages."""
+    newest: dict[str, _CopyRank] = {}
     count = 0
     for file in files:
         for _, record in _rows(file, Notes(keep=0)):
             count += 1
             conversation_id = record.get("uuid")
             if isinstance(conversation_id, str) and conversation_id:
-                seen = _Version("chat_messages" in record, str(record.get("updated_at") or ""), -count)
-                found[conversation_id] = max(found.get(conversation_id, seen), seen)
-    return found
+                version = _CopyRank("chat_messages" in record, str(record.get("updated_at") or ""), -count)
+                newest[conversation_id] = max(newest.get(conversation_id, version), version)
+    return newest
 
 
-def _rows(file: Source, note: Notes) -> Iterator[tuple[str, Bag]]:
+def _rows(file: Source, note: Notes) -> Iterator[tuple[str, JsonObject]]:
     try:
-        for place, record in json_stream.values(file, note):
+        for location, record in json_stream.values(file, note):
             if record.__class__ is dict:
                 if "chat_messages" in record or "name" in record:
-                    yield place, record
+                    yield location, record
                 else:
-                    note(Kind.BAD_RECORD, place, "no conversation")
+                    note(Kind.BAD_RECORD, location, "not a conversation")
             elif record is not None:
-                note(Kind.BAD_RECORD, place, f"a conversation is {type(record).__name__}")
+                note(Kind.BAD_RECORD, location, f"a conversation is {type(record).__name__}")
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
 
 def _note_missing(folder: Source, files: list[Source], manifests: Iterable[Source], note: Notes) -> None:
-    """Name the parts that a manifest lists and that are not here, zipped or not.
+    """Note the parts that a manifest lists and that are missing, zipped or not.
 
-    The manifest's addresses open the parts for whoever has them: they are never told.
+    The manifest's URLs open the parts for anyone who has them, so notes never contain them.
     """
     present = {file.name for file in files_below(folder)}
     present |= {step for file in files for step in file.path.split("/")}
@@ -201,12 +204,12 @@ def _note_missing(folder: Source, files: list[Source], manifests: Iterable[Sourc
 
 
 def _note_ignored(folder: Source, files: Iterable[Source], note: Notes) -> None:
-    """Name every file that holds no conversation and nothing remembered, by the folder it is in."""
+    """Note every file without conversations and memories, grouped by folder."""
     groups: dict[str, int] = {}
     for file in files:
-        inside = file.path[len(folder.path) :].lstrip("/")
-        top, _, below = inside.partition("/")
-        name = f"{top}/*" if below else inside
+        path = file.path[len(folder.path) :].lstrip("/")
+        top, _, below = path.partition("/")
+        name = f"{top}/*" if below else path
         groups[name] = groups.get(name, 0) + 1
     for name, count in groups.items():
         detail = f"{count:,} {'file' if count == 1 else 'files'}" if name.endswith("/*") else ""

@@ -1,4 +1,4 @@
-"""What the service's tools do."""
+"""The kinds of the service's tools."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Claude Code: one JSONL file per session, one line per content block, title or state.
 
-A sub-agent's file is a conversation of its own, linked to the call that started it. The list of prompts
+A subagent's file is a conversation of its own, linked to the call that started it. The prompt history
 (`history.jsonl`), which outlives the sessions, is read too.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from agent_journal.detection.peek import Peek
     from agent_journal.inputs.input import Source
-    from agent_journal.model import Item
+    from agent_journal.model import Conversation, Item
     from agent_journal.notes import Notes
 
 INFO = ReaderInfo(
@@ -33,8 +33,8 @@ INFO = ReaderInfo(
     config_key="claude_code",
     env=("AJ_CLAUDE_PATH", "CLAUDE_CONFIG_DIR"),
     homes=tuple(
-        f"{home}/{place}"
-        for place in ("projects/**/*.jsonl", "history.jsonl")
+        f"{home}/{pattern}"
+        for pattern in ("projects/**/*.jsonl", "history.jsonl")
         for home in ("~/.claude", "~/.config/claude", "%CLAUDE_CONFIG_DIR%")
     ),
     companions=(
@@ -47,7 +47,7 @@ INFO = ReaderInfo(
     tool_kinds=TOOL_KINDS,
     required=("session.session_id", "messages[].timestamp", "messages[].role", "messages[].content"),
     record=RecordForm(body="message"),
-    # At each start it deletes what was not touched for so long; with 0 it writes no histories at all.
+    # At each start the app deletes sessions not touched for this long; with 0 it writes none at all.
     retention=Retention(
         settings=("%CLAUDE_CONFIG_DIR%/settings.json", "~/.claude/settings.json"),
         key="cleanupPeriodDays",
@@ -55,43 +55,49 @@ INFO = ReaderInfo(
         advice='"cleanupPeriodDays": 36500',
     ),
     resume="claude --resume {id}",
-    undercounts="answers that were broken off have only the first tokens of their output",
+    undercounts="interrupted answers state only their first output tokens",
     evidence=(
-        "the vendor's bundles 1.0.50, 2.1.100, 2.1.325 and 2.1.326, and some 2,300 lines from the field; "
-        "verified November 2026. The list of prompts is known from how open programs read it"
+        "the vendor's bundles 1.0.50, 2.1.100, 2.1.325 and 2.1.326, and about 2,300 real lines; "
+        "verified November 2026. The prompt history is known from open-source programs that read it"
     ),
 )
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim session files by the envelope of their lines (versions 2 and 1, web), and lists of prompts."""
+    """Claim session files by the envelope of their lines (versions 2 and 1, web), and prompt histories."""
     return version_of(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield the one conversation that a file holds; of a list of prompts, one for each session."""
-    from agent_journal.readers.claude_code import prompts  # noqa: PLC0415 (imported when something is read)
-    from agent_journal.readers.claude_code.session import Session  # noqa: PLC0415
+    """Yield the conversation of a session file, or one conversation per session of a prompt history."""
+    from agent_journal.readers.claude_code import prompts  # noqa: PLC0415 (only reading needs it)
 
     if version == PROMPTS:
         yield from prompts.conversations(source, note, INFO.name)
-        return
+    else:
+        yield _session(source, version, note)
+
+
+def _session(source: Source, version: str, note: Notes) -> Conversation:
+    """Return the conversation of a file; once returned, nothing else refers to its entries."""
+    from agent_journal.readers.claude_code.session import Session  # noqa: PLC0415 (only reading needs it)
+
     session = Session(source, note)
     extra: dict[str, Any] = {}
     if version == WEB:
-        whole = _whole(source, note)
-        for index, record in enumerate(whole.items("loglines") or ()):
+        web_session = _web_session(source, note)
+        for index, record in enumerate(web_session.items("loglines") or ()):
             session.add(record, f"loglines[{index}]")
-        extra = whole.rest()
+        extra = web_session.rest()
     else:
         session.read(source)
-    if not session.is_one:
-        raise UnreadableSource(source.label, "no line in it is a line of a session")
-    yield session.conversation(INFO.name, extra)
+    if not session.has_known_lines:
+        raise UnreadableSource(source.label, "none of its lines belongs to a session")
+    return session.conversation(INFO.name, extra)
 
 
-def _whole(source: Source, note: Notes) -> Fields:
-    """A web session as the object it is; of a damaged one, the lines that are left."""
+def _web_session(source: Source, note: Notes) -> Fields:
+    """The fields of a web session; of a damaged file, the lines that can still be read."""
     value = json_stream.load(source, note)
     if not isinstance(value, dict):
         value = {"loglines": [line for _, line in json_stream.elements(source, note, "loglines")]}

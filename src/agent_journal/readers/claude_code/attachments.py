@@ -1,7 +1,7 @@
-"""What the person put beside a prompt: files, folders, resources, lines that were chosen in an editor.
+"""What a person attached to a prompt: files, folders, resources, lines selected in an editor.
 
-The app keeps each in a line of its own. What it adds by itself (reminders, memories, lists of skills, what
-changed on disk) is none of these.
+The app writes each attachment on a line of its own. What it adds by itself (reminders, memories, lists of
+skills, changes on disk) is not among them.
 """
 
 from __future__ import annotations
@@ -19,75 +19,77 @@ if TYPE_CHECKING:
 _PDF = "application/pdf"
 
 
-def parts(attached: Fields) -> list[Part]:
-    """The files that an attachment brings, moved out of it; none if the person did not put it there."""
-    kind = attached.look("type")
-    make = _WAYS.get(kind) if kind.__class__ is str else None
-    return [] if make is None else make(attached)
+def parts(attachment: Fields) -> list[Part]:
+    """Take the files out of an attachment; empty if the person did not attach it."""
+    kind = attachment.look("type")
+    convert = _CONVERTERS.get(kind) if kind.__class__ is str else None
+    return [] if convert is None else convert(attachment)
 
 
-def _file(attached: Fields) -> list[Part]:
-    """A file as the tool that reads files tells it: text, cells, or an image or document in base64."""
-    content = attached.nested("content") if attached.look("content").__class__ is dict else None
-    inside = content.nested("file") if content and content.look("file").__class__ is dict else None
-    if content is None or inside is None:
+def _file(attachment: Fields) -> list[Part]:
+    """Convert what the tool that reads files returned: text, cells, or an image or document in base64."""
+    content = attachment.nested("content") if attachment.look("content").__class__ is dict else None
+    file = content.nested("file") if content and content.look("file").__class__ is dict else None
+    if content is None or file is None:
         return []
     kind = content.look("type")
-    if kind == "text" and inside.look("content").__class__ is str:
-        return [_document(attached, "filename", inside.take("content"))]
-    if kind == "notebook" and (cells := _sources(inside.look("cells"))):
-        return [_document(attached, "filename", cells)]
-    if kind in ("image", "pdf") and inside.look("base64").__class__ is str:
-        return [_binary(attached, inside, is_image=kind == "image")]
+    if kind == "text" and file.look("content").__class__ is str:
+        return [_document(attachment, "filename", file.take("content"))]
+    if kind == "notebook" and (cells := _cell_sources(file.look("cells"))):
+        return [_document(attachment, "filename", cells)]
+    if kind in ("image", "pdf") and file.look("base64").__class__ is str:
+        return [_binary(attachment, file, is_image=kind == "image")]
     return []
 
 
-def _sources(cells: Any) -> str:
+def _cell_sources(cells: Any) -> str:
     return "\n\n".join(cell["source"] for cell in objects(cells) if cell.get("source").__class__ is str)
 
 
-def _document(attached: Fields, place: str, text: str) -> Media:
-    return Media(kind="document", name=attached.text("displayPath"), ref=attached.text(place), text=text)
-
-
-def _binary(attached: Fields, inside: Fields, *, is_image: bool) -> Media:
-    mime = inside.text("type") if is_image else _PDF
+def _document(attachment: Fields, ref_field: str, text: str) -> Media:
     return Media(
-        kind="image" if is_image else "document",
-        mime=mime if mime is None or "/" in mime else f"image/{mime}",
-        name=attached.text("displayPath"),
-        size=inside.whole("originalSize"),
-        ref=attached.text("filename"),
-        data=inside.take("base64"),
+        kind="document", name=attachment.text("displayPath"), ref=attachment.text(ref_field), text=text
     )
 
 
-def _text(place: str) -> Callable[[Fields], list[Part]]:
-    def make(attached: Fields) -> list[Part]:
-        if attached.look("content").__class__ is not str:
+def _binary(attachment: Fields, file: Fields, *, is_image: bool) -> Media:
+    mime = file.text("type") if is_image else _PDF
+    return Media(
+        kind="image" if is_image else "document",
+        mime=mime if mime is None or "/" in mime else f"image/{mime}",
+        name=attachment.text("displayPath"),
+        size=file.whole("originalSize"),
+        ref=attachment.text("filename"),
+        data=file.take("base64"),
+    )
+
+
+def _text(ref_field: str) -> Callable[[Fields], list[Part]]:
+    def convert(attachment: Fields) -> list[Part]:
+        if attachment.look("content").__class__ is not str:
             return []
-        return [_document(attached, place, attached.take("content"))]
+        return [_document(attachment, ref_field, attachment.take("content"))]
 
-    return make
+    return convert
 
 
-def _resource(attached: Fields) -> list[Part]:
-    """What a server gave for a resource that the person named."""
-    content = attached.look("content")
-    found = content.get("contents") if content.__class__ is dict else None
+def _resource(attachment: Fields) -> list[Part]:
+    """Convert what a server returned for a resource that the person named."""
+    content = attachment.look("content")
+    contents = content.get("contents") if content.__class__ is dict else None
     return [
         Media(
             kind="document",
-            mime=words(each.get("mimeType")),
-            ref=words(each.get("uri")),
-            text=each.pop("text"),
+            mime=words(resource.get("mimeType")),
+            ref=words(resource.get("uri")),
+            text=resource.pop("text"),
         )
-        for each in objects(found)
-        if each.get("text").__class__ is str
+        for resource in objects(contents)
+        if resource.get("text").__class__ is str
     ]
 
 
-_WAYS: dict[str, Callable[[Fields], list[Part]]] = {
+_CONVERTERS: dict[str, Callable[[Fields], list[Part]]] = {
     "file": _file,
     "already_read_file": _file,
     "directory": _text("path"),

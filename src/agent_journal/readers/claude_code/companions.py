@@ -1,4 +1,4 @@
-"""The files beside a session's own: large outputs, a sub-agent's facts, the session that started it."""
+"""The files next to a session file: large outputs, a subagent's metadata, the session that started it."""
 
 from __future__ import annotations
 
@@ -19,65 +19,65 @@ if TYPE_CHECKING:
 
     from agent_journal.inputs.input import Source
     from agent_journal.model import Part
-    from agent_journal.readers.claude_code.surplus import Answers
+    from agent_journal.readers.claude_code.surplus import UsageByKey
 
 _T = TypeVar("_T")
 _PLACEHOLDER = "<persisted-output>"
 _SAVED_TO = "saved to: "
-_FOLDER = "tool-results"
-# A sub-agent's file lies beside its parent's (until 2.0), or two or more folders below it.
-_DEEPEST = 5
+_OUTPUT_FOLDER = "tool-results"
+# A subagent's file is in the folder of its parent's file (until 2.0), or two or more folders below it.
+_MAX_PARENT_FOLDERS = 5
 # CPython searches pieces of less than 30,000 bytes faster than larger ones.
-_BLOCK = 28_000
+_BLOCK_BYTES = 28_000
 
 
-class Beside:
-    """What lies beside one session file."""
+class Companions:
+    """The companion files of one session file."""
 
     def __init__(self, source: Source, note: Notes) -> None:
         self._source = source
         self._stem = stem(source)
         self._note = note
 
-    def restore(self, parts: list[Part], where: int | str) -> bool:
-        """Put the whole output in the place of each placeholder, kept in `extra`; whether there was one."""
+    def restore(self, parts: list[Part], location: int | str) -> bool:
+        """Replace each placeholder with the full output, which it moves to `extra`; return if it did."""
         restored = False
-        for place, part in enumerate(parts):
+        for index, part in enumerate(parts):
             if (
                 part.__class__ is ToolResult
                 and part.output.__class__ is str
                 and part.output.startswith(_PLACEHOLDER)
             ):
-                parts[place] = self._restored(part, part.output, where)
+                parts[index] = self._restored(part, part.output, location)
                 restored = True
         return restored
 
-    def _restored(self, part: ToolResult, placeholder: str, where: int | str) -> ToolResult:
+    def _restored(self, part: ToolResult, placeholder: str, location: int | str) -> ToolResult:
         saved_to = placeholder.partition(_SAVED_TO)[2].partition("\n")[0].strip()
-        found = list(self._candidates(saved_to, part.call_id))
-        if not found:
-            self._note(Kind.MISSING_FILE, where, saved_to or f"the output of {part.call_id}")
-        for file in found:
+        candidates = list(self._candidates(saved_to, part.call_id))
+        if not candidates:
+            self._note(Kind.MISSING_FILE, location, saved_to or f"the output of {part.call_id}")
+        for file in candidates:
             output = self._content(file)
             if output is not None:
                 block = {"type": "tool_result", "content": output}
-                whole = blocks.parts([block], self._note, where, TOOL_KINDS)[0]
+                complete = blocks.parse_blocks([block], self._note, location, TOOL_KINDS)[0]
                 extra = {**part.extra, "persisted_output_preview": placeholder}
-                return replace(part, output=whole.output, extra=extra)  # type: ignore[union-attr] # a tool_result
+                return replace(part, output=complete.output, extra=extra)  # type: ignore[union-attr] # a tool_result
         return part
 
     def _candidates(self, saved_to: str, call_id: str | None) -> Iterator[Source]:
-        """Where an output may lie: its path is of the machine that wrote it, but its last steps hold."""
+        """Find files that may have an output; of its path on another machine, only the end is the same."""
         steps = saved_to.replace("\\", "/").split("/")
-        owner = steps[-3] if len(steps) > 2 and steps[-2] == _FOLDER else self._stem  # noqa: PLR2004
+        owner = steps[-3] if len(steps) > 2 and steps[-2] == _OUTPUT_FOLDER else self._stem  # noqa: PLR2004
         names = dict.fromkeys((steps[-1], f"{call_id}.txt", f"{call_id}.json"))
         for folder in dict.fromkeys(((self._stem,), (owner,), ("..",), ("..", ".."))):
             for name in names:
-                if (found := self._source.companion(*folder, _FOLDER, name)) is not None:
-                    yield found
+                if (file := self._source.companion(*folder, _OUTPUT_FOLDER, name)) is not None:
+                    yield file
 
     def _content(self, file: Source) -> Any:
-        """A saved output: blocks if it is JSON, else text; None if it cannot be read."""
+        """Read a saved output: blocks if it is JSON, else text; None if it cannot be read."""
         note = self._note.about(file.label)
         try:
             if file.name.endswith(".json"):
@@ -89,61 +89,61 @@ class Beside:
             return None
 
     def meta(self) -> Any:
-        """What `agent-<id>.meta.json` says of a sub-agent, if there is one."""
+        """Read a subagent's `agent-<id>.meta.json`, if there is one."""
         file = self._source.companion(f"{self._stem}.meta.json")
         return None if file is None else self._content(file)
 
     def custom_title(self) -> Any:
-        """What `<session>/custom-title.json` says, if there is one: since 2.1.3xx titles are also there."""
+        """Read `<session>/custom-title.json`, if there is one: since 2.1.3xx it also has the title."""
         file = self._source.companion(self._stem, "custom-title.json")
         return None if file is None else self._content(file)
 
-    def call_of(self, agent: str, session: str) -> str | None:
-        """The id of the call that started a sub-agent, as the session tells that made it."""
-        parent = self._above(f"{session}.jsonl")
-        if parent is None:
+    def starting_call(self, agent: str, session: str) -> str | None:
+        """Get the id of the call that started a subagent from the session that made it."""
+        parent_file = self._find_in_parent_folders(f"{session}.jsonl")
+        if parent_file is None:
             return None
         try:
-            return _call_of(parent, agent)
+            return _find_starting_call(parent_file, agent)
         except UnreadableSource as error:
-            self._note.add(Kind.UNREADABLE_FILE, parent.label, "", error.reason)
+            self._note.add(Kind.UNREADABLE_FILE, parent_file.label, "", error.reason)
             return None
 
-    def answers_of_agents(self) -> Answers:
-        """The tokens of all answers in the files of a session's subagents."""
-        found: Answers = {}
+    def subagent_usage(self) -> UsageByKey:
+        """Collect the tokens of all answers in the files of a session's subagents."""
+        usage_by_key: UsageByKey = {}
         pending = [*self._source.companions(self._stem, "subagents")]
         while pending:
             file = pending.pop()
             if file.is_folder:
                 pending.extend(file.children())
             elif file.name.endswith(".jsonl"):
-                found.update(self._read(file, _answers_in))
-        return found
+                usage_by_key.update(self._read(file, _usage_in))
+        return usage_by_key
 
-    def cost_state_of(self, session: str, before: str) -> Any:
-        """The last `cost-state` line of another session that was written before some time."""
+    def last_cost_state(self, session: str, before: str) -> Any:
+        """Get the last `cost-state` line that another session wrote before some time."""
         file = self._source.companion(f"{session}.jsonl")
         states = [] if file is None else self._read(file, lambda lines: _states_before(lines, before))
         return states[-1] if states else None
 
-    def _read(self, file: Source, take: Callable[[Iterator[Any]], _T]) -> _T:
-        """What can be taken from the lines of another session; what is wrong in them is noted with it."""
+    def _read(self, file: Source, extract: Callable[[Iterator[Any]], _T]) -> _T:
+        """Apply a function to the records of another session; an unreadable file is noted and has none."""
         try:
-            return take(_records(file))
+            return extract(_records(file))
         except UnreadableSource as error:
             self._note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
-            return take(iter(()))
+            return extract(iter(()))
 
-    def _above(self, name: str) -> Source | None:
-        for height in range(_DEEPEST):
-            if (found := self._source.companion(*[".."] * height, name)) is not None:
-                return found
+    def _find_in_parent_folders(self, name: str) -> Source | None:
+        for height in range(_MAX_PARENT_FOLDERS):
+            if (file := self._source.companion(*[".."] * height, name)) is not None:
+                return file
         return None
 
 
 def stem(source: Source) -> str:
-    """The file's name without its suffix."""
+    """Get the file's name without its suffix."""
     return source.name.rpartition(".")[0] or source.name
 
 
@@ -155,38 +155,38 @@ def _records(file: Source) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def _answers_in(records: Iterator[dict[str, Any]]) -> Answers:
-    found: Answers = {}
+def _usage_in(records: Iterator[dict[str, Any]]) -> UsageByKey:
+    usage_by_key: UsageByKey = {}
     for record in records:
         fields = Fields(record, Notes(), "")
         body = fields.nested("message") if fields.look("type") == "assistant" else None
         if body is None:
             continue
         response, request, model = body.text("id"), fields.look("requestId"), body.text("model")
-        usage = blocks.usage(body.look("usage"), response_key(response, request))
+        usage = blocks.parse_usage(body.look("usage"), response_key(response, request))
         if model is not None and usage is not None:
-            found[usage.key or fields.text("uuid") or ""] = model, usage
-    return found
+            usage_by_key[usage.key or fields.text("uuid") or ""] = model, usage
+    return usage_by_key
 
 
 def response_key(response: str | None, request: Any) -> str | None:
-    """What the tokens of a response are counted by; the same id may come for several requests."""
+    """Make the key by which a response's tokens count once; several requests may share a response id."""
     return response if response is None or request is None else f"{response}:{request}"
 
 
 def _states_before(records: Iterator[dict[str, Any]], before: str) -> list[Any]:
-    """The sums among lines that end at a time; their own lines have none."""
-    found: list[Any] = []
+    """List the `cost-state` lines before a time; they have no time of their own."""
+    states: list[Any] = []
     for record in records:
         fields = Fields(record, Notes(), "")
         if fields.look("type") == "cost-state":
-            found.append(record)
+            states.append(record)
         elif (at := fields.moment("timestamp")) is not None and at >= before:
             break
-    return found
+    return states
 
 
-def _call_of(parent: Source, agent: str) -> str | None:
+def _find_starting_call(parent: Source, agent: str) -> str | None:
     mark = f'"{agent}"'.encode("utf-8", "replace")
     if not _mentions(parent, mark):
         return None
@@ -198,18 +198,18 @@ def _call_of(parent: Source, agent: str) -> str | None:
 
 
 def _mentions(file: Source, mark: bytes) -> bool:
-    """Whether the bytes are somewhere in a file; much faster than going through its lines."""
-    end = b""
+    """Whether a file contains the bytes; much faster than going through its lines."""
+    tail = b""
     with file.open() as stream:
-        while block := stream.read(_BLOCK):
-            if mark in block or mark in end + block[: len(mark)]:
+        while block := stream.read(_BLOCK_BYTES):
+            if mark in block or mark in tail + block[: len(mark)]:
                 return True
-            end = block[-len(mark) :]
+            tail = block[-len(mark) :]
     return False
 
 
 def _call_in(record: Any, agent: str) -> str | None:
-    """The call that a line names as the sub-agent's: its result has come, or its progress is told."""
+    """Get the call that started a subagent from a line with its result or its progress."""
     if not isinstance(record, dict):
         return None
     fields = Fields(record, Notes(), "")
@@ -226,13 +226,13 @@ def _call_in(record: Any, agent: str) -> str | None:
 
 
 def text_of(file: Source, note: Notes) -> str | None:
-    """A file's text to the letter; it is no JSON, so nothing in it is a comment."""
+    """Read a file's exact text; it is not JSON, so nothing in it is a comment."""
     data = bytearray()
     with file.open() as stream:
-        while block := stream.read(_BLOCK):
+        while block := stream.read(_BLOCK_BYTES):
             data += block
             if len(data) > json_stream.MAX_RECORD_BYTES:
-                note(Kind.TOO_LARGE, "", f"an output of more than {json_stream.MAX_RECORD_BYTES:,} bytes")
+                note(Kind.TOO_LARGE, "", f"an output has more than {json_stream.MAX_RECORD_BYTES:,} bytes")
                 return None
     try:
         return data.decode()

@@ -1,4 +1,4 @@
-"""How sessions and the list of prompts are told from other tools' logs: by the envelope of their lines."""
+"""Detects sessions and the prompt history by the envelope of their lines."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 WEB, PROMPTS = "web", "prompts"
 
-# Lines without a message, and the fields that tell them. A file may begin with dozens of them.
-_METADATA: dict[str, tuple[str, ...]] = {
+# Lines without a message, and the fields that identify them. A file may begin with dozens of them.
+_METADATA_FIELDS: dict[str, tuple[str, ...]] = {
     "summary": ("summary", "leafUuid"),
     "file-history-snapshot": ("messageId", "snapshot"),
     "queue-operation": ("operation", "sessionId"),
@@ -39,28 +39,28 @@ def version_of(peek: Peek) -> str | None:
     records = peek.records
     if "loglines" in peek.keys:
         lines = records[0].get("loglines")
-        is_ours = isinstance(lines, list) and any(
+        has_message = isinstance(lines, list) and any(
             isinstance(line, dict) and _is_message(line) for line in lines
         )
-        return WEB if is_ours else None
+        return WEB if has_message else None
     if "display" in peek.keys:
         return PROMPTS if any(map(_is_prompt, records)) else None
-    if any(_is_of_a_relative(record) for record in records):
+    if any(_is_of_related_tool(record) for record in records):
         return None
     if not any(_is_enveloped(r) or _is_message(r) or _is_metadata(r) for r in records):
         return None
-    return "1" if any(_is_old(record) for record in records) else "2"
+    return "1" if any(_is_version_1(record) for record in records) else "2"
 
 
 def _is_prompt(record: dict[str, Any]) -> bool:
-    """A line of the list of prompts: it has no type, and its time is a number."""
+    """Whether a record is a line of the prompt history: without a type, and with a number as its time."""
     if not isinstance(record.get("display"), str) or not isinstance(record.get("timestamp"), int):
         return False
     return "type" not in record and ("pastedContents" in record or "project" in record)
 
 
-def _is_of_a_relative(record: dict[str, Any]) -> bool:
-    """Qwen Code and iFlow share the envelope; they have `parts`, `systemPayload`, `session-` and a UUID."""
+def _is_of_related_tool(record: dict[str, Any]) -> bool:
+    """Qwen Code and iFlow share the envelope, but have `parts`, `systemPayload`, or `session-` and a UUID."""
     message, session = record.get("message"), record.get("sessionId")
     if "systemPayload" in record or (isinstance(message, dict) and "parts" in message):
         return True
@@ -68,7 +68,7 @@ def _is_of_a_relative(record: dict[str, Any]) -> bool:
 
 
 def _is_enveloped(record: dict[str, Any]) -> bool:
-    """A first line with an image in it may be cut before it tells more than these."""
+    """A first line that contains an image may be cut off after these fields."""
     return "parentUuid" in record and "isSidechain" in record
 
 
@@ -78,17 +78,17 @@ def _is_message(record: dict[str, Any]) -> bool:
         return False
     if record.get("type") in _SPEAKERS:
         return "timestamp" in record or "uuid" in record
-    # Excerpts made for counting tokens have lost their type.
+    # Excerpts for token counters have no type.
     is_typeless = "type" not in record and message.get("role") in _SPEAKERS
     return is_typeless and "sessionId" in record and "timestamp" in record
 
 
 def _is_metadata(record: dict[str, Any]) -> bool:
     kind = record.get("type")
-    wanted = _METADATA.get(kind) if isinstance(kind, str) else None
-    return wanted is not None and all(name in record for name in wanted)
+    required = _METADATA_FIELDS.get(kind) if isinstance(kind, str) else None
+    return required is not None and all(name in record for name in required)
 
 
-def _is_old(record: dict[str, Any]) -> bool:
+def _is_version_1(record: dict[str, Any]) -> bool:
     version = record.get("version")
     return "costUSD" in record or (isinstance(version, str) and version.startswith(("0.", "1.")))

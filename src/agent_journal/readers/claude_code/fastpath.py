@@ -1,7 +1,7 @@
-"""The lines that sessions are full of, decoded straight into their fields: more than twice as fast.
+"""Fast path: the most common lines, decoded straight into their fields, more than twice as fast.
 
-A line that has any other field, or a field of another type, is not a usual one: it is taken apart with care
-instead. So nothing can be lost here, and both ways make the same message of the same line.
+A line with any other field, or a field of another type, takes the slow path instead. So nothing can be lost
+here, and both paths make the same message of the same line.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-# Whoever has seen so many lines in a row that were not usual need not try any longer.
-GIVE_UP_AFTER = 40
+# After so many lines in a row that are not of this shape, a reader stops trying.
+MAX_CONSECUTIVE_MISSES = 40
 
 
-class UsualBody(Struct, forbid_unknown_fields=True, gc=False):
-    """The message of a usual line."""
+class CommonBody(Struct, forbid_unknown_fields=True, gc=False):
+    """The message of a line."""
 
     role: Literal["user", "assistant"]
     content: str | list[Any]
@@ -29,7 +29,7 @@ class UsualBody(Struct, forbid_unknown_fields=True, gc=False):
     usage: dict[str, Any] | None = None
 
     def is_prompt(self) -> bool:
-        """Whether it has none of the fields that only answers have."""
+        """Whether the message has none of the fields that only answers have."""
         return (
             self.type is UNSET
             and self.stop_reason is UNSET
@@ -37,23 +37,23 @@ class UsualBody(Struct, forbid_unknown_fields=True, gc=False):
             and not (self.id or self.model or self.usage)
         )
 
-    def left(self) -> dict[str, Any]:
-        """What stays beside the parts, under the source's names."""
-        left = {}
+    def extra(self) -> dict[str, Any]:
+        """Collect what is not part of the content, under the source's names."""
+        extra = {}
         if self.stop_reason is not UNSET:
-            left["stop_reason"] = self.stop_reason
+            extra["stop_reason"] = self.stop_reason
         if self.stop_sequence is not UNSET:
-            left["stop_sequence"] = self.stop_sequence
-        return left
+            extra["stop_sequence"] = self.stop_sequence
+        return extra
 
 
-class UsualLine(Struct, forbid_unknown_fields=True, gc=False, rename="camel"):
+class CommonLine(Struct, forbid_unknown_fields=True, gc=False, rename="camel"):
     """A line with the envelope that the app has written since its first versions."""
 
     type: Literal["user", "assistant"]
     uuid: str
     timestamp: str
-    message: UsualBody
+    message: CommonBody
     parent_uuid: str | None = None
     session_id: str | None = None
     cwd: str | None = None
@@ -72,26 +72,28 @@ class UsualLine(Struct, forbid_unknown_fields=True, gc=False, rename="camel"):
     todos: Any = UNSET
     source_tool_assistant_uuid: Any = msgspec.field(default=UNSET, name="sourceToolAssistantUUID")
 
-    def left(self) -> dict[str, Any]:
-        """What stays beside the message, under the source's names."""
-        left: dict[str, Any] = {}
+    def extra(self) -> dict[str, Any]:
+        """Collect what is not part of the message, under the source's names."""
+        extra: dict[str, Any] = {}
         if self.is_sidechain is not UNSET:
-            left["isSidechain"] = self.is_sidechain
+            extra["isSidechain"] = self.is_sidechain
         if self.user_type is not UNSET:
-            left["userType"] = self.user_type
+            extra["userType"] = self.user_type
         if self.request_id is not UNSET:
-            left["requestId"] = self.request_id
+            extra["requestId"] = self.request_id
         if self.tool_use_result is not UNSET:
-            left["toolUseResult"] = self.tool_use_result
-        values = _less_usual(self)
-        if values != _NONE_OF_THEM:
-            left |= {name: value for name, value in zip(_NAMES, values, strict=True) if value is not UNSET}
-        return left
+            extra["toolUseResult"] = self.tool_use_result
+        values = _rare_values(self)
+        if values != _ALL_UNSET:
+            extra |= {
+                name: value for name, value in zip(_RARE_NAMES, values, strict=True) if value is not UNSET
+            }
+        return extra
 
 
-_LESS_USUAL = [field for field in msgspec.structs.fields(UsualLine) if field.default is UNSET][4:]
-_NAMES = tuple(field.encode_name for field in _LESS_USUAL)
-_NONE_OF_THEM = (UNSET,) * len(_NAMES)
-_less_usual = attrgetter(*(field.name for field in _LESS_USUAL))
+_RARE_FIELDS = [field for field in msgspec.structs.fields(CommonLine) if field.default is UNSET][4:]
+_RARE_NAMES = tuple(field.encode_name for field in _RARE_FIELDS)
+_ALL_UNSET = (UNSET,) * len(_RARE_NAMES)
+_rare_values = attrgetter(*(field.name for field in _RARE_FIELDS))
 
-decode = msgspec.json.Decoder(UsualLine).decode
+decode = msgspec.json.Decoder(CommonLine).decode

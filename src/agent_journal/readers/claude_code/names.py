@@ -1,4 +1,4 @@
-"""The words of the format: its kinds of lines, and what its tools do."""
+"""The names that the format uses: types of lines, and kinds of tools."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 # Lines with a message of their own.
 _SPEAKERS = frozenset(("user", "assistant", "system"))
 
-# As of 2.1.326; the list grows each month. Lines of other types are kept, and noted once.
+# As of 2.1.326; the list grows each month. Lines of other types become events, and each type is noted once.
 KNOWN_TYPES = _SPEAKERS | frozenset(
     """
     attachment progress
@@ -25,8 +25,17 @@ KNOWN_TYPES = _SPEAKERS | frozenset(
     """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
 )
 
-# Some of these quote messages: 2.1.326 writes each one as it was sent to the model (`api-request-blob`).
+# Some of these quote messages: 2.1.326 writes each message as it was sent to the model (`api-request-blob`).
 METADATA_TYPES = KNOWN_TYPES - _SPEAKERS
+
+# Only writers use the data of these. A snapshot names every file that was changed so far, at every prompt.
+OPAQUE_TYPES = frozenset(
+    """
+    file-history-snapshot file-history-delta attribution-snapshot content-replacement checkpoint progress
+    marble-origami-commit marble-origami-snapshot data-flow-records
+    api-request api-request-shape api-request-blob
+    """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
+)
 
 TOOL_KINDS: dict[str, ToolKind] = {
     "Bash": "shell",

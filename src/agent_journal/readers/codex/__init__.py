@@ -1,7 +1,7 @@
 """Codex (CLI, IDE extension, desktop app): one rollout file per session, one line per item or event.
 
-Two tracks repeat each other: what went to and from the model becomes messages, what the app told its
-user interface becomes events. What only the second one says becomes a message too. The list of prompts
+Two tracks repeat each other: what went to and from the model becomes messages, what the app sent to its
+user interface becomes events. Text that only the second track has becomes a message too. The prompt history
 (`history.jsonl`), which outlives the rollouts, is read too.
 """
 
@@ -37,9 +37,9 @@ INFO = ReaderInfo(
     env=("AJ_CODEX_PATH", "CODEX_HOME"),
     # The same folder on Linux, macOS and Windows.
     homes=tuple(
-        f"{home}/{place}"
+        f"{home}/{pattern}"
         for home in ("~/.codex", "%CODEX_HOME%")
-        for place in (
+        for pattern in (
             "sessions/**/rollout-*.jsonl",
             "sessions/**/rollout-*.jsonl.zst",
             "archived_sessions/rollout-*.jsonl",
@@ -74,27 +74,27 @@ INFO = ReaderInfo(
     ),
     resume="codex resume {id}",
     evidence=(
-        "the vendor's public source as of August 2026, and some 1,400 lines from the field "
+        "the vendor's public source as of August 2026, about 1,400 real lines "
         "(0.50 to 0.146), and what 0.169 writes; verified November 2026"
     ),
 )
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim rollouts (lines with an envelope, bare lines and documents of 2025), and lists of prompts."""
+    """Claim rollouts (lines with an envelope, bare lines and documents of 2025), and prompt histories."""
     return version_of(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield the one conversation that a rollout is; of a list of prompts, one for each session."""
-    from agent_journal.readers.codex import prompts  # noqa: PLC0415 (imported when something is read)
+    """Yield the conversation of a rollout, or one conversation per session of a prompt history."""
+    from agent_journal.readers.codex import prompts  # noqa: PLC0415 (only reading needs it)
     from agent_journal.readers.codex.rollout import Rollout  # noqa: PLC0415
 
     if version == PROMPTS:
         yield from prompts.conversations(source, note, INFO.name)
         return
     if source.path.endswith(".zst") and source.companion(source.name) is not None:
-        note(Kind.IGNORED_FILE, "", "the same rollout lies beside it as it was before it was compressed")
+        note(Kind.IGNORED_FILE, "", "the same rollout is next to it, not compressed")
         return
     rollout = Rollout(source, note)
     if version == DOCUMENT:
@@ -102,16 +102,16 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     else:
         for number, record in json_stream.lines(source, note):
             rollout.add(record, number)
-    if not rollout.is_one:
-        raise UnreadableSource(source.label, "no line in it is a line of a rollout")
+    if not rollout.has_known_lines:
+        raise UnreadableSource(source.label, "none of its lines belongs to a rollout")
     yield rollout.conversation(INFO.name)
 
 
 def _read_document(source: Source, rollout: Rollout, note: Notes) -> None:
-    """Take the one object that a session was until May 2025; of a damaged one, the items that are left."""
-    whole = json_stream.load(source, note)
-    if isinstance(whole, dict):
-        fields = Fields(whole, note, "")
+    """Read a session of before May 2025, one JSON object; of a damaged one, the items that can be read."""
+    document = json_stream.load(source, note)
+    if isinstance(document, dict):
+        fields = Fields(document, note, "")
         items = list(enumerate(fields.items("items") or ()))
         rollout.begin(fields.bag("session") or {}, fields.rest())
     else:

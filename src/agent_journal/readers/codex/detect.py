@@ -1,4 +1,4 @@
-"""How rollouts and the list of prompts are told from other tools' logs: by the envelope of their lines."""
+"""Detects rollouts and the prompt history by the envelope of their lines."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ if TYPE_CHECKING:
     from agent_journal.detection.peek import Peek
 
 DOCUMENT, PROMPTS = "document", "prompts"
-# In September 2025 the list of prompts called a session a conversation.
+# In September 2025 the prompt history called a session a conversation.
 SESSION_IDS = ("session_id", "conversation_id")
 
-_ENVELOPED = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+_ENVELOPE_TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 
 
 def version_of(peek: Peek) -> str | None:
-    """The version of the format if the input is a rollout, else None."""
+    """Get the version of the format if the input is a rollout or prompt history, else None."""
     if peek.is_folder:
         return None
     keys, records = peek.keys, peek.records
@@ -29,11 +29,11 @@ def version_of(peek: Peek) -> str | None:
 
 
 def _is_enveloped(record: dict[str, Any]) -> bool:
-    return isinstance(record.get("payload"), dict) and record.get("type") in _ENVELOPED
+    return isinstance(record.get("payload"), dict) and record.get("type") in _ENVELOPE_TYPES
 
 
 def _is_bare(record: dict[str, Any]) -> bool:
-    """The first line of mid-2025, or one of the marks between its items."""
+    """Whether a record is a first line of mid-2025, or one of the marks between items."""
     if "type" in record:
         return False
     is_mark = record.get("record_type") == "state"
@@ -41,7 +41,7 @@ def _is_bare(record: dict[str, Any]) -> bool:
 
 
 def _is_prompt(record: dict[str, Any]) -> bool:
-    """A line of the list of prompts: three fields, and the time is a number of seconds."""
+    """Whether a record is a line of the prompt history: three fields, and the time in seconds."""
     if not isinstance(record.get("text"), str) or record.get("ts").__class__ is not int:
         return False
     return record.keys() - {"text", "ts"} in ({name} for name in SESSION_IDS)

@@ -1,4 +1,4 @@
-"""What a rollout says about itself as a whole: its first line, its name and the index beside it."""
+"""Metadata of a rollout: from its first line, its file name, and the index of session names."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 _INDEX = "session_index.jsonl"
-# `sessions/2026/02/10/rollout-….jsonl` is the deepest place, `archived_sessions/rollout-….jsonl` the highest.
-_HEIGHTS = (4, 1)
-# A thread that was taken back goes on in another file: its name has the thread's id, then one of its own.
+# Folders up: from `sessions/2026/02/10/rollout-….jsonl`, and from `archived_sessions/rollout-….jsonl`.
+_INDEX_HEIGHTS = (4, 1)
+# After a rollback a thread continues in another file: its name has the thread's id, then the file's own.
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _IDS = re.compile(f"({_UUID})(?:_({_UUID}))?", re.IGNORECASE)
-_ARCHIVED = "archived_sessions"
+_ARCHIVE_FOLDER = "archived_sessions"
 
 
 class Meta(Struct, frozen=True, kw_only=True):
@@ -37,23 +37,23 @@ class Meta(Struct, frozen=True, kw_only=True):
     git_commit: str | None = None
     editor: str | None = None
     link: Link | None = None
-    counts_of: str | None = None
-    """The session whose token counts this one goes on with, if it begins with a copy of them."""
+    copied_counts_from: str | None = None
+    """The session whose token counts this one continues, if it begins with a copy of them."""
     extra: dict[str, Any] = {}
 
 
-def meta(raw: dict[str, Any], note: Notes, where: int | str, *, goes_on: bool = False) -> Meta:
-    """What the first line says; all of it that has no field of its own stays.
+def parse(raw: dict[str, Any], note: Notes, location: int | str, *, is_continuation: bool = False) -> Meta:
+    """Parse the first line; `extra` has what has no field of its own.
 
-    `goes_on` tells that the file only goes on with its session: what it is based on is no other session.
+    `is_continuation` says that the file continues its own session, so it is not based on another one.
     """
-    fields = Fields(raw, note, where)
+    fields = Fields(raw, note, location)
     session = fields.text("id") or fields.text("session_id")
     if fields.look("session_id") == session:
         fields.drop("session_id")
     git = fields.nested("git")
     forked = _text(fields.look("forked_from_id"))
-    based = None if goes_on else _inside(fields.look("history_base"), "thread_id")
+    base = None if is_continuation else _text_at(fields.look("history_base"), "thread_id")
     return Meta(
         id=session,
         at=fields.moment("timestamp"),
@@ -62,23 +62,23 @@ def meta(raw: dict[str, Any], note: Notes, where: int | str, *, goes_on: bool = 
         git_branch=git.text("branch") if git is not None else None,
         git_commit=git.text("commit_hash") if git is not None else None,
         editor="vscode" if fields.look("source") == "vscode" else None,
-        link=_link(fields, forked or (based if based != session else None)),
+        link=_link(fields, forked or (base if base != session else None)),
         # A paginated fork points to the lines of its parent instead of copying them.
-        counts_of=forked if fields.look("history_base") is None else None,
+        copied_counts_from=forked if fields.look("history_base") is None else None,
         extra=fields.rest(),
     )
 
 
 def _link(fields: Fields, origin: str | None) -> Link | None:
-    """The session that this one came from: as a sub-agent's, if it says so, else as a fork."""
-    spawned = _inside(fields.look("source"), "subagent", "thread_spawn", "parent_thread_id")
+    """Link to the session that this one came from: a subagent's parent if stated, else a fork's original."""
+    spawned = _text_at(fields.look("source"), "subagent", "thread_spawn", "parent_thread_id")
     parent = spawned or _text(fields.look("parent_thread_id"))
     if parent is not None:
         return Link(conversation_id=parent, relation="subagent")
     return None if origin is None else Link(conversation_id=origin, relation="fork")
 
 
-def _inside(value: Any, *names: str) -> str | None:
+def _text_at(value: Any, *names: str) -> str | None:
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return _text(value)
@@ -89,62 +89,62 @@ def _text(value: Any) -> str | None:
 
 
 def id_in_name(source: Source) -> str | None:
-    """The session that a rollout's file name tells."""
-    found = _IDS.findall(source.name)
-    return found[-1][0] if found else None
+    """Get the session id in a rollout's file name."""
+    ids = _IDS.findall(source.name)
+    return ids[-1][0] if ids else None
 
 
 def own_id_in_name(source: Source) -> str | None:
-    """The id that a file has for itself because its session has others before it."""
-    found = _IDS.findall(source.name)
-    return found[-1][1] or None if found else None
+    """Get a file's own id, which it has if its session has earlier files."""
+    ids = _IDS.findall(source.name)
+    return ids[-1][1] or None if ids else None
 
 
 def is_archived(source: Source) -> bool:
-    """Whether a rollout lies where the app puts those that were archived."""
-    return _ARCHIVED in source.label.replace("\\", "/").split("/")
+    """Whether a rollout is in the folder of archived sessions."""
+    return _ARCHIVE_FOLDER in source.label.replace("\\", "/").split("/")
 
 
-def indexed(source: Source, session: str, note: Notes) -> list[dict[str, Any]]:
-    """What the index beside the sessions says of one, the last word last: it only grows."""
-    for height in _HEIGHTS:
+def index_entries(source: Source, session: str, note: Notes) -> list[dict[str, Any]]:
+    """List a session's entries in the index of names, the newest last: the file only grows."""
+    for height in _INDEX_HEIGHTS:
         index = source.companion(*[".."] * height, _INDEX)
         if index is not None:
             return _entries(index, session, note.about(index.label))
     return []
 
 
-def all_entries(source: Source, note: Notes) -> dict[str, list[dict[str, Any]]]:
-    """By session, what the index of names says that lies beside a list of all sessions."""
-    found: dict[str, list[dict[str, Any]]] = {}
+def entries_by_session(source: Source, note: Notes) -> dict[str, list[dict[str, Any]]]:
+    """Group the entries of the index of names next to a prompt history by session."""
+    entries: dict[str, list[dict[str, Any]]] = {}
     index = source.companion(_INDEX)
     if index is None:
-        return found
+        return entries
     about = note.about(index.label)
     try:
         for _, entry in json_stream.lines(index, about):
             session = entry.get("id") if isinstance(entry, dict) else None
             if isinstance(session, str):
-                found.setdefault(session, []).append(entry)
+                entries.setdefault(session, []).append(entry)
     except UnreadableSource as error:
         about(Kind.UNREADABLE_FILE, "", error.reason)
-    return found
+    return entries
 
 
 def title(entries: list[dict[str, Any]]) -> str | None:
-    """The name that the person gave a session last."""
+    """Get the last name that the person gave a session."""
     names = [name for entry in entries if (name := _text(entry.get("thread_name")))]
     return names[-1] if names else None
 
 
 def _entries(index: Source, session: str, note: Notes) -> list[dict[str, Any]]:
-    mark, found = f'"{session}"'.encode("utf-8", "replace"), []
+    mark, entries = f'"{session}"'.encode("utf-8", "replace"), []
     try:
         for number, line, _ in json_stream.raw_lines(index, note):
             if mark in line:
                 entry = json_stream.decode(line, note, number)
                 if isinstance(entry, dict) and entry.get("id") == session:
-                    found.append(entry)
+                    entries.append(entry)
     except UnreadableSource as error:
         note(Kind.UNREADABLE_FILE, "", error.reason)
-    return found
+    return entries

@@ -1,4 +1,4 @@
-"""The words of the format: its kinds of lines, items and events, and what its tools do."""
+"""The names that the format uses: kinds of lines, items and events, and kinds of tools."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agent_journal.model import ToolKind
 
-# As of August 2026. Lines of other kinds are kept, and noted once.
+# As of August 2026. Lines of other kinds become events, and each kind is noted once.
 KNOWN_KINDS = frozenset(
     """
     session_meta turn_context compacted world_state inter_agent_communication
@@ -27,8 +27,8 @@ KNOWN_KINDS = frozenset(
     """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
 )
 
-# What the app puts before the model in the person's name begins with one of these: no turn begins there,
-# also not with a command that the person ran herself.
+# Text that the app sends to the model in the person's name begins with one of these. It starts no turn, and
+# neither does a command that the person ran.
 INJECTED = (
     "<environment_context>",
     "<user_instructions>",
@@ -46,14 +46,14 @@ INJECTED = (
     "<hook_prompt ",
     "Warning: The maximum number of unified exec processes you can keep open is",
     "Warning: apply_patch was requested via ",
-    # How the summary of a compaction begins where it stands for what was before.
+    # The summary that replaces earlier messages after a compaction begins like this.
     "Another language model started to solve this problem and produced a summary",
 )
 
-# Editors put what is open there before a request, under a heading of each.
+# Editors put their open files before a request, under a heading of their own.
 CONTEXTS = ("# Context from my IDE setup:", "# Files mentioned by the user:", "# In app browser:")
 REQUEST = "## My request for Codex:"
-# Before and behind a picture, as texts of their own.
+# Texts of their own before and after an image.
 IMAGE_TAGS = ("<image name=", "<image>", "</image>")
 
 TOOL_KINDS: dict[str, ToolKind] = {
@@ -103,13 +103,13 @@ _NAMESPACES: dict[str, ToolKind] = {
     "notes": "memory",
     "history": "memory",
 }
-_OF_A_SERVER = "mcp__"
+_MCP_PREFIX = "mcp__"
 
 
 def kind_of(tool: str, namespace: Any = None) -> ToolKind | None:
-    """What a tool does; those of MCP servers have the server in their name, or since 2026 in a namespace."""
+    """Get a tool's kind; MCP tools have the server in their name, or since 2026 in a namespace."""
     if namespace.__class__ is str:
-        kind = "mcp" if namespace.startswith(_OF_A_SERVER) else _NAMESPACES.get(namespace)
+        kind = "mcp" if namespace.startswith(_MCP_PREFIX) else _NAMESPACES.get(namespace)
         if kind is not None:
             return kind
-    return TOOL_KINDS.get(tool) or ("mcp" if tool.startswith(_OF_A_SERVER) else None)
+    return TOOL_KINDS.get(tool) or ("mcp" if tool.startswith(_MCP_PREFIX) else None)

@@ -1,6 +1,6 @@
-"""`history.jsonl`: what the person typed in all sessions. It is left when their rollouts are deleted.
+"""`history.jsonl`: what the person typed in all sessions. It remains when their rollouts are deleted.
 
-Where it has a largest size, the app takes away its oldest lines.
+If a maximum size is set, the app removes its oldest lines.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ _INDEX = "session_index"
 
 
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
-    """One conversation for each session: the prompts, without the answers."""
-    asked = PromptList(name)
+    """Yield one conversation per session: the prompts, without the answers."""
+    prompts = PromptList(name)
     for fields in entries(json_stream.lines(source, note), note):
         key = next((key for key in SESSION_IDS if fields.look(key)), SESSION_IDS[0])
         session, at, text = fields.text(key), fields.moment("ts"), fields.text("text")
-        asked.add(session or None, at, [Text(text=text)] if text else [], fields.rest())
-    names = meta.all_entries(source, note)
-    for each in asked.conversations(note):
-        named = names.get(each.id)
-        yield replace(each, title=meta.title(named), extra={_INDEX: named}) if named else each
+        prompts.add(session or None, at, [Text(text=text)] if text else [], fields.rest())
+    names = meta.entries_by_session(source, note)
+    for conversation in prompts.conversations(note):
+        entries_of_index = names.get(conversation.id)
+        if entries_of_index:
+            title, extra = meta.title(entries_of_index), {_INDEX: entries_of_index}
+            conversation = replace(conversation, title=title, extra=extra)  # noqa: PLW2901
+        yield conversation

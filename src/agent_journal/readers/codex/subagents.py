@@ -1,7 +1,7 @@
-"""The call that started a sub-agent: its parent's rollout tells it.
+"""Looks up the call that started a subagent, in the rollout of its parent.
 
-A rollout's name has the local time at which it began, and its id (a UUID of version 7) that time in UTC. So
-the name of the parent's is known by its id and by how far this one's name is from its own id.
+A rollout's name has the local time at which it began, and its id (a UUID of version 7) has that time in UTC.
+The subagent's own name and id give the time zone; with it, the parent's id gives the name of its file.
 """
 
 from __future__ import annotations
@@ -26,45 +26,45 @@ _NAME_TIME = "%Y-%m-%dT%H-%M-%S"
 _SUFFIXES = (".jsonl", ".jsonl.zst")
 _ARCHIVED, _SESSIONS = "archived_sessions", "sessions"
 _UUID_CHARS, _VERSION_CHAR = 36, 14
-# Clocks on earth differ by quarters of an hour, and by 14 hours at most.
+# Time zones differ from UTC by quarters of an hour, and by 14 hours at most.
 _QUARTER_S, _MAX_OFFSET_S = 900, 14 * 3600
-# A file is made shortly after its id.
+# A file is created shortly after its id.
 _MAX_DELAY_S = 5
 _MAX_FORKS = 100
 _SPAWN = "spawn_agent"
 _STARTED = "started"
 
 
-def call_of(source: Source, parent: str, child: str, note: Notes) -> str | None:
-    """The id of the call in the parent's rollout that started a sub-agent; None if it is not told."""
-    file = _rollout_of(source, parent, child)
+def starting_call(source: Source, parent: str, child: str, note: Notes) -> str | None:
+    """Get the id of the call that started a subagent from its parent's rollout; None if it is not there."""
+    file = _find_rollout(source, parent, child)
     if file is None:
         return None
     mark, quiet = child.encode("utf-8", "replace"), Notes()
     try:
         for number, line, _ in json_stream.raw_lines(opened(file), quiet):
-            if mark in line and (call := _call_in(json_stream.decode(line, quiet, number), child)):
+            if mark in line and (call := _find_call(json_stream.decode(line, quiet, number), child)):
                 return call
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
     return None
 
 
-def oldest(source: Source, origin: str, own: str) -> str:
-    """The session that a chain of copies begins with, as far as the rollouts are there."""
+def oldest_origin(source: Source, origin: str, own: str) -> str:
+    """Get the session that a chain of copies begins with, as far as its rollouts exist."""
     seen = {own}
     while origin not in seen and len(seen) < _MAX_FORKS:
         seen.add(origin)
-        file = _rollout_of(source, origin, own)
-        further = None if file is None else _copied_from(file)
-        if further is None:
+        file = _find_rollout(source, origin, own)
+        previous = None if file is None else _copied_from(file)
+        if previous is None:
             break
-        origin = further
+        origin = previous
     return origin
 
 
 def _copied_from(file: Source) -> str | None:
-    """The session that a rollout begins with a copy of, by its first line."""
+    """Get the session that a rollout begins with a copy of, from its first line."""
     quiet = Notes()
     try:
         line = next((line for _, line, _ in json_stream.raw_lines(opened(file), quiet)), b"")
@@ -77,21 +77,21 @@ def _copied_from(file: Source) -> str | None:
     return payload.text("forked_from_id") or None
 
 
-def _rollout_of(source: Source, session: str, own: str) -> Source | None:
-    """The rollout of another session: by its name, else among those beside this one."""
-    for steps in _places(source, session, own):
-        if (found := source.companion(*steps)) is not None:
-            return found
+def _find_rollout(source: Source, session: str, own: str) -> Source | None:
+    """Find the rollout of another session: by its name, else among the files of this folder."""
+    for steps in _candidate_paths(source, session, own):
+        if (file := source.companion(*steps)) is not None:
+            return file
     ends = tuple(f"-{session}{suffix}" for suffix in _SUFFIXES)
     return next((file for file in source.companions() if file.name.endswith(ends)), None)
 
 
-def _places(source: Source, session: str, own: str) -> Iterator[tuple[str, ...]]:
-    began, named = _time_of(session), _NAME.match(source.name)
-    offset = None if named is None else _offset(named[1], own)
-    if began is None or offset is None:
+def _candidate_paths(source: Source, session: str, own: str) -> Iterator[tuple[str, ...]]:
+    start, name_match = _time_of(session), _NAME.match(source.name)
+    offset = None if name_match is None else _offset(name_match[1], own)
+    if start is None or offset is None:
         return
-    local = began + offset
+    local = start + offset
     for second in (local, local + timedelta(seconds=1)):
         day = (f"{second:%Y}", f"{second:%m}", f"{second:%d}")
         for suffix in _SUFFIXES:
@@ -103,12 +103,12 @@ def _places(source: Source, session: str, own: str) -> Iterator[tuple[str, ...]]
 
 
 def _offset(name: str, session: str) -> timedelta | None:
-    """How far the clock that names files is from UTC, as a session's own file tells."""
-    began = _time_of(session)
-    if began is None:
+    """Get the UTC offset of the clock that names files, from a session's own file."""
+    start = _time_of(session)
+    if start is None:
         return None
     try:
-        distance = (datetime.strptime(name, _NAME_TIME).replace(tzinfo=UTC) - began).total_seconds()
+        distance = (datetime.strptime(name, _NAME_TIME).replace(tzinfo=UTC) - start).total_seconds()
     except ValueError:
         return None
     offset = round(distance / _QUARTER_S) * _QUARTER_S
@@ -117,7 +117,7 @@ def _offset(name: str, session: str) -> timedelta | None:
 
 
 def _time_of(session: str) -> datetime | None:
-    """The time in a UUID of version 7."""
+    """Get the time in a UUID of version 7."""
     if len(session) != _UUID_CHARS or session[_VERSION_CHAR] != "7":
         return None
     try:
@@ -126,8 +126,8 @@ def _time_of(session: str) -> datetime | None:
         return None
 
 
-def _call_in(record: Any, child: str) -> str | None:
-    """The call that a line names as the one that started the sub-agent."""
+def _find_call(record: Any, child: str) -> str | None:
+    """Get the call that started a subagent, if a line names it."""
     if not isinstance(record, dict):
         return None
     payload = Fields(record, Notes(), "").nested("payload")
@@ -138,7 +138,7 @@ def _call_in(record: Any, child: str) -> str | None:
             return payload.text("call_id") if _agent_in(payload.take("output")) == child else None
         case "item_completed":
             item = payload.nested("item")
-            return None if item is None else _call_of_item(item, child)
+            return None if item is None else _spawn_call_of_item(item, child)
         case "collab_agent_spawn_end" if payload.look("new_thread_id") == child:
             return payload.text("call_id")
         case "sub_agent_activity" if _is_start(payload, child):
@@ -146,7 +146,7 @@ def _call_in(record: Any, child: str) -> str | None:
     return None
 
 
-def _call_of_item(item: Fields, child: str) -> str | None:
+def _spawn_call_of_item(item: Fields, child: str) -> str | None:
     match item.look("type"):
         case "CollabAgentToolCall":
             is_spawn = item.look("tool") == _SPAWN and child in (item.items("receiver_thread_ids") or ())
@@ -161,10 +161,10 @@ def _is_start(activity: Fields, child: str) -> bool:
 
 
 def _agent_in(output: Any) -> Any:
-    """The agent that a call's output names, which is JSON in a text or in the first piece of content."""
+    """Get the agent named in a call's output: JSON in a text or in the first content part."""
     if isinstance(output, list) and output and isinstance(output[0], dict):
         output = Fields(output[0], Notes(), "").text("text")
     if not isinstance(output, str):
         return None
-    told = json_stream.decode(output.encode("utf-8", "replace"), Notes(), "")
-    return Fields(told, Notes(), "").text("agent_id") if isinstance(told, dict) else None
+    value = json_stream.decode(output.encode("utf-8", "replace"), Notes(), "")
+    return Fields(value, Notes(), "").text("agent_id") if isinstance(value, dict) else None

@@ -1,8 +1,8 @@
-"""Token counts: the app tells the sum so far and the last response's share, often several times.
+"""Token counts: the app states the total so far and the last response's share, often several times.
 
-A fork, and a sub-agent that knows what its parent knew, begin with a copy of the parent's lines, counts
-included. The sum so far is the same in the copy, and so is the turn it was counted in (its id is in newer
-files), so the key made of both is too, and the count is counted once. Copied lines may have new times.
+A fork, and a subagent that has its parent's context, begin with a copy of the parent's lines, including
+counts. The total is the same in the copy, and so is the turn it was counted in (newer files have its id).
+The key is made of both, so a copied count counts once. Copied lines may have new times.
 
 Since November 2026 (0.169) each response also has a record of its own, before the count that repeats it.
 """
@@ -16,92 +16,92 @@ from typing import Any, TypeAlias
 from agent_journal.decoding.fields import counted
 from agent_journal.model import Usage, timestamps
 
-_COUNTS = (
+_COUNT_FIELDS = (
     "input_tokens",
     "cached_input_tokens",
     "output_tokens",
     "reasoning_output_tokens",
     "total_tokens",
 )
-_all_counts = itemgetter(*_COUNTS)
-_Five: TypeAlias = tuple[int, int, int, int, int]
-_NOTHING: _Five = (0, 0, 0, 0, 0)
+_all_counts = itemgetter(*_COUNT_FIELDS)
+_CountTuple: TypeAlias = tuple[int, int, int, int, int]
+_NO_COUNTS: _CountTuple = (0, 0, 0, 0, 0)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-# Copied lines are written all at once; no model answers as fast as that.
-_AT_ONCE_MS = 1000
+# Copied lines are written all at once, faster than any model answers.
+_COPY_GAP_MS = 1000
 
 
-class Counts:
-    """Makes the usage of each response of what the counts of one rollout say."""
+class TokenCounts:
+    """Turns the counts of one rollout into the usage of each response."""
 
     def __init__(self, session: str) -> None:
         self._session = session
         self._is_counting = False
-        self._sum: _Five | None = None
-        # The share of the response that a record has told, until a count repeats it.
-        self._recorded: _Five | None = None
+        self._total: _CountTuple | None = None
+        # The share of the last response that had a record, until a count repeats it.
+        self._recorded_share: _CountTuple | None = None
         self._turn: str | None = None
         self._parent: str | None = None
         self._copied_until = 0
 
-    def turn(self, turn: Any) -> None:
-        """Say in which turn the counts that follow are: one that every copy of it names, if it is a UUID."""
+    def set_turn(self, turn: Any) -> None:
+        """Set the turn of the counts that follow; only a UUID is the same in all copies."""
         if turn.__class__ is str and _UUID.fullmatch(turn):
             self._turn = turn
 
-    def spawned(self, parent: str, at: str | None) -> None:
-        """Say for whom a sub-agent works since when: what is told until then was copied from there."""
-        moment = timestamps.epoch_ms(at)
-        if moment is not None:
-            self._parent, self._copied_until = parent, moment + _AT_ONCE_MS
+    def set_parent(self, parent: str, at: str | None) -> None:
+        """Set a subagent's parent and start: the counts until then were copied from the parent."""
+        started = timestamps.epoch_ms(at)
+        if started is not None:
+            self._parent, self._copied_until = parent, started + _COPY_GAP_MS
 
-    def belongs_to(self, session: str | None) -> None:
-        """Say whose counts follow: of the sessions that copied lines name, the last one is the oldest."""
+    def set_owner(self, session: str | None) -> None:
+        """Set the session of the counts that follow; the last one that copied lines name is the oldest."""
         if session and not self._is_counting:
             self._session = session
             self._parent = None
 
-    def usage(self, info: Any, at: str | None) -> Usage | None:
-        """The tokens of the response that has just ended; None if nothing new was told."""
+    def usage_from_count(self, info: Any, at: str | None) -> Usage | None:
+        """Get the usage of the response that has just ended; None if the count is a repetition."""
         if info.__class__ is not dict:
             return None
-        so_far = _counts(info.get("total_token_usage"))
-        if so_far is None or so_far == self._sum:
+        total = _counts(info.get("total_token_usage"))
+        if total is None or total == self._total:
             return None
         self._is_counting = True
         last: Any = info.get("last_token_usage")
         share = _counts(last)
         if share is None:
-            last = _difference(so_far, self._sum)
+            last = _difference(total, self._total)
             share = _all_counts(last)
-        self._sum = so_far
-        recorded, self._recorded = self._recorded, None
-        return None if share == recorded else self._share(share, last, self._key(so_far, at))
+        self._total = total
+        recorded, self._recorded_share = self._recorded_share, None
+        return None if share == recorded else self._usage(share, last, self._key(total, at))
 
-    def recorded(self, record: dict[str, Any], at: str | None) -> Usage | None:
-        """The same of a response that has a record; None if its count came first."""
+    def usage_from_record(self, record: dict[str, Any], at: str | None) -> Usage | None:
+        """Get the usage of a response from its record; None if its count came first."""
         last = record.get("usage")
         share = _counts(last)
         if share is None:
             return None
-        self.turn(record.get("turn_id"))
-        so_far = _counts(record.get("thread_token_usage"))
-        if so_far is not None and so_far == self._sum:
+        self.set_turn(record.get("turn_id"))
+        total = _counts(record.get("thread_token_usage"))
+        if total is not None and total == self._total:
             return None
         self._is_counting = True
-        self._recorded = share
-        if so_far is not None:
-            self._sum = so_far
-            return self._share(share, last, self._key(so_far, at))
+        self._recorded_share = share
+        if total is not None:
+            self._total = total
+            return self._usage(share, last, self._key(total, at))
         response = record.get("response_id")
-        return self._share(share, last, response if response.__class__ is str and response else None)
+        return self._usage(share, last, response if response.__class__ is str and response else None)
 
-    def _key(self, so_far: _Five, at: str | None) -> str | None:
+    def _key(self, total: _CountTuple, at: str | None) -> str | None:
         owner = self._turn or self._copied_from(at) or self._session
-        return "{}:{}:{}:{}:{}:{}".format(owner, *so_far) if owner else None
+        return "{}:{}:{}:{}:{}:{}".format(owner, *total) if owner else None
 
-    def _share(self, share: _Five, last: Any, key: str | None) -> Usage:
-        sent, cached, out, reasoning, whole = share
+    def _usage(self, share: _CountTuple, last: Any, key: str | None) -> Usage:
+        sent, cached, out, reasoning, total = share
         written = counted(last.get("cache_write_input_tokens"))
         return Usage(
             key=key,
@@ -110,41 +110,41 @@ class Counts:
             cache_read=cached,
             cache_write=written,
             reasoning=reasoning,
-            total=whole,
+            total=total,
             extra=last,
         )
 
     def _copied_from(self, at: str | None) -> str | None:
-        """The parent, if a count was copied from its lines."""
+        """Get the parent if a count was copied from its lines."""
         if self._parent is None:
             return None
-        moment = timestamps.epoch_ms(at)
-        if moment is None or moment > self._copied_until:
+        time = timestamps.epoch_ms(at)
+        if time is None or time > self._copied_until:
             self._parent = None
             return None
-        self._copied_until = max(self._copied_until, moment + _AT_ONCE_MS)
+        self._copied_until = max(self._copied_until, time + _COPY_GAP_MS)
         return self._parent
 
 
-def _counts(raw: Any) -> _Five | None:
-    """The five counts; absent ones are zero, and anything that is no count spoils all."""
+def _counts(raw: Any) -> _CountTuple | None:
+    """Get the five counts; absent ones are zero; None if any is not a count."""
     if raw.__class__ is not dict:
         return None
     try:
-        found: _Five = _all_counts(raw)
+        counts: _CountTuple = _all_counts(raw)
     except KeyError:
-        found = _all_counts(dict.fromkeys(_COUNTS) | raw)
-    if None in found:
-        found = _all_counts({name: raw.get(name) or 0 for name in _COUNTS})
-    sent, cached, out, reasoning, whole = found
+        counts = _all_counts(dict.fromkeys(_COUNT_FIELDS) | raw)
+    if None in counts:
+        counts = _all_counts({name: raw.get(name) or 0 for name in _COUNT_FIELDS})
+    sent, cached, out, reasoning, total = counts
     is_counts = (
-        int is sent.__class__ is cached.__class__ is out.__class__ is reasoning.__class__ is whole.__class__
+        int is sent.__class__ is cached.__class__ is out.__class__ is reasoning.__class__ is total.__class__
     )
-    return found if is_counts and min(found) >= 0 else None
+    return counts if is_counts and min(counts) >= 0 else None
 
 
-def _difference(so_far: _Five, before: _Five | None) -> dict[str, int]:
-    before = before or _NOTHING
-    if any(now < then for now, then in zip(so_far, before, strict=True)):
-        before = _NOTHING
-    return {name: now - then for name, now, then in zip(_COUNTS, so_far, before, strict=True)}
+def _difference(total: _CountTuple, before: _CountTuple | None) -> dict[str, int]:
+    before = before or _NO_COUNTS
+    if any(now < then for now, then in zip(total, before, strict=True)):
+        before = _NO_COUNTS
+    return {name: now - then for name, now, then in zip(_COUNT_FIELDS, total, before, strict=True)}

@@ -1,7 +1,7 @@
-"""Continue (extension for VS Code and JetBrains, and its command line): one JSON file per session.
+"""Continue (extension for VS Code and JetBrains, and its CLI): one JSON file per session.
 
-Beside the sessions lie an index with their dates, the configuration with the models, and logs of
-events, which alone tell when something was said, and which stand for sessions that were deleted.
+Companions of the sessions are an index with their dates, the configuration with the models, and event logs.
+Only the logs have the times of messages, and they also contain sessions that were deleted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.continue_dev.detect import DOCUMENT, LIST, LOG, SESSION, STEPS, version_of
+from agent_journal.readers.continue_dev.detect import DOCUMENT, LIST, LOG, SESSION, STEPS, detect_version
 from agent_journal.readers.continue_dev.names import SOURCE, TOOL_KINDS
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ INFO = ReaderInfo(
     env=("AJ_CONTINUE_PATH", "CONTINUE_GLOBAL_DIR"),
     # The same folder on Linux, macOS and Windows.
     homes=tuple(
-        f"{home}/{place}"
+        f"{home}/{pattern}"
         for home in ("~/.continue", "%CONTINUE_GLOBAL_DIR%")
-        for place in (
+        for pattern in (
             "sessions/",
             "dev_data/*/chatInteraction.jsonl",
             "dev_data/*/editInteraction.jsonl",
@@ -44,20 +44,20 @@ INFO = ReaderInfo(
     resume="cn --fork {id}",
     sums_requests=True,
     evidence=(
-        "the vendor's public source as of June 2026, with its history since 2023; no samples from the field; "
+        "the vendor's public source as of June 2026 and its history since 2023; no samples from the field; "
         "verified November 2026"
     ),
 )
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim sessions, the folder they lie in and the one above it, their index, and the logs."""
-    return version_of(peek)
+    """Claim sessions, their folder and the one above it, their index, and the logs."""
+    return detect_version(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     """Yield every conversation of a folder, a session or a log."""
-    # imported when something is read
+    # imported only to read
     from agent_journal.readers.continue_dev import documents, folder, logs  # noqa: PLC0415
 
     if source.is_folder:

@@ -1,4 +1,4 @@
-"""What lies beside the sessions: the index with their dates, the configuration, the logs of events."""
+"""Companion files of the sessions: the index with their dates, the configuration, the event logs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
 
-# What the log of opinions was called when it lay in the folder itself.
-_FIRST_NAMES = {FEEDBACK: "chat"}
+# The name of the feedback log when logs were in the folder itself.
+_OLD_NAMES = {FEEDBACK: "chat"}
 
 
-class Beside:
-    """The files around a source; `up` leads from it to the folder that holds everything.
+class Companions:
+    """The companions of a source; `up` is the path from it to the folder with all files.
 
-    Without `only`, all sessions are going to be read.
+    Without `only`, all sessions are read.
     """
 
     def __init__(self, source: Source, up: tuple[str, ...], note: Notes, only: str | None = None) -> None:
@@ -36,63 +36,63 @@ class Beside:
         self._only = only
 
     def file(self, *names: str) -> Source | None:
-        """A file below the folder that holds everything."""
+        """Return a file below the folder with all files."""
         return self._source.companion(*self._up, *names)
 
     @cached_property
     def models(self) -> config.Models:
         """The models that are configured."""
         for name in (config.YAML, config.JSON):
-            if (file := self.file(name)) is not None and (found := config.load(file, self._note)).configured:
-                return found
+            if (file := self.file(name)) is not None and (models := config.load(file, self._note)).configured:
+                return models
         return config.Models([])
 
     def configured(self) -> Bag:
-        """The same as facts about each session."""
-        told = [model.told() for model in self.models.configured]
-        return {"models": told} if told else {}
+        """Return the configured models as platform facts of a session."""
+        models = [model.as_bag() for model in self.models.configured]
+        return {"models": models} if models else {}
 
     @cached_property
     def logs(self) -> Logs:
-        """The logs, each of its newest form and of those before."""
-        return Logs({event: self._logs_of(event) for event in KEYS}, self._note, self._only)
+        """The logs, in their current and older versions."""
+        return Logs({event: self._log_files(event) for event in KEYS}, self._note, self._only)
 
-    def _logs_of(self, event: str) -> list[Source]:
-        found: list[Source] = []
+    def _log_files(self, event: str) -> list[Source]:
+        files: list[Source] = []
         for folder in LOG_FOLDERS:
-            name = event if folder else _FIRST_NAMES.get(event, event)
+            name = event if folder else _OLD_NAMES.get(event, event)
             if (file := self.file(DEV_DATA, *folder, f"{name}.jsonl")) is not None:
-                found.append(file)
-        return found
+                files.append(file)
+        return files
 
     @cached_property
     def index(self) -> dict[str, Bag]:
-        """What the list of sessions says of each, by its id."""
+        """The index entries, by session id."""
         file = self._source.companion(INDEX) or self.file(SESSIONS, INDEX)
-        return {} if file is None else entries(file, self._note.about(file.label))
+        return {} if file is None else load_index(file, self._note.about(file.label))
 
     def entry(self, session_id: str | None) -> Bag:
-        """What the list says of one session; nothing if it is not in it."""
+        """Return the index entry of a session; empty if it has none."""
         return self.index.get(session_id or "", {})
 
 
 def id_in(entry: Bag) -> str | None:
-    """The session that an entry is about; until the end of 2023 it called the id `session_id`."""
+    """Return the session id of an index entry, which was called `session_id` until the end of 2023."""
     return words(entry.get("sessionId")) or words(entry.get("session_id"))
 
 
-def entries(file: Source, note: Notes) -> dict[str, Bag]:
-    """The sessions that an index lists, by their ids."""
-    found: dict[str, Bag] = {}
+def load_index(file: Source, note: Notes) -> dict[str, Bag]:
+    """Return the entries of an index, by session id."""
+    entries: dict[str, Bag] = {}
     try:
-        for place, value in json_stream.elements(file, note):
+        for position, value in json_stream.elements(file, note):
             if value.__class__ is not dict:
-                note(Kind.BAD_RECORD, f"[{place}]", f"an entry is {type(value).__name__}")
+                note(Kind.BAD_RECORD, f"[{position}]", f"an entry is {type(value).__name__}")
                 continue
             stated = id_in(value)
             if stated is None:
-                note(Kind.MISSING_ID, f"[{place}]", "an entry without the id of a session")
-            found[stated or ids.made(SOURCE, INDEX, value)] = value
+                note(Kind.MISSING_ID, f"[{position}]", "an entry without a session id")
+            entries[stated or ids.made(SOURCE, INDEX, value)] = value
     except UnreadableSource as error:
         note(Kind.UNREADABLE_FILE, "", error.reason)
-    return found
+    return entries

@@ -1,6 +1,6 @@
-"""The models that a person has configured: sessions call them by their titles.
+"""The models that the user has configured: sessions refer to them by title.
 
-`config.yaml`, or `config.json` before 2025. Nothing else of it is taken: it holds keys.
+`config.yaml`, or `config.json` before 2025. Nothing else is read from it, as it contains API keys.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ YAML, JSON = "config.yaml", "config.json"
 
 
 class Configured(NamedTuple):
-    """A model as the configuration has it."""
+    """A configured model."""
 
     name: str | None
     provider: str | None
     model: str
-    chats: bool
+    is_for_chats: bool
 
-    def told(self) -> Bag:
-        """What there is to say about it."""
-        told = {"name": self.name, "provider": self.provider, "model": self.model}
-        return {key: value for key, value in told.items() if value is not None}
+    def as_bag(self) -> Bag:
+        """Return its known fields."""
+        bag = {"name": self.name, "provider": self.provider, "model": self.model}
+        return {key: value for key, value in bag.items() if value is not None}
 
 
 class Models:
@@ -42,29 +42,29 @@ class Models:
         self._by_name = {model.name: model.model for model in reversed(configured) if model.name}
 
     def id_of(self, title: str | None) -> str | None:
-        """The model that a title stands for; the title itself if no such model is configured."""
+        """Return the model with a title; the title itself if no such model is configured."""
         return None if title is None else self._by_name.get(title, title)
 
     @property
-    def usual(self) -> str | None:
-        """The model that answers if the person chooses none: the first one for chats."""
-        return next((model.model for model in self.configured if model.chats), None)
+    def default(self) -> str | None:
+        """The model that answers if the user chooses none: the first one for chats."""
+        return next((model.model for model in self.configured if model.is_for_chats), None)
 
 
 def load(file: Source, note: Notes) -> Models:
-    """The models in a configuration file; none if it cannot be read."""
+    """Load the models of a configuration file; none if it cannot be read."""
     if file.name == YAML:
-        return of(yaml_text.load(file, note))
+        return models_in(yaml_text.load(file, note))
     about = note.about(file.label)
     try:
-        return of(json_stream.load(file, about, may_have_comments=True))
+        return models_in(json_stream.load(file, about, may_have_comments=True))
     except UnreadableSource as error:
         about(Kind.UNREADABLE_FILE, "", error.reason)
         return Models([])
 
 
-def of(config: Any) -> Models:
-    """The models that a configuration names."""
+def models_in(config: Any) -> Models:
+    """Return the models of a configuration."""
     listed = config.get("models") if config.__class__ is dict else None
     return Models([model for raw in objects(listed) if (model := _model(raw)) is not None])
 
@@ -72,11 +72,11 @@ def of(config: Any) -> Models:
 def _model(raw: Bag) -> Configured | None:
     model = words(raw.get("model"))
     if model is None:
-        return None  # `uses: anthropic/claude-4-sonnet`: a block that lies elsewhere
+        return None  # `uses: anthropic/claude-4-sonnet`: a block that is defined elsewhere
     roles = raw.get("roles")
     return Configured(
         name=words(raw.get("name")) or words(raw.get("title")),
         provider=words(raw.get("provider")),
         model=model,
-        chats=roles.__class__ is not list or "chat" in roles,
+        is_for_chats=roles.__class__ is not list or "chat" in roles,
     )

@@ -1,4 +1,4 @@
-"""What was put beside a prompt: files and other items, the providers they came from, the codebase."""
+"""The context of a prompt: files and other items, their providers, the codebase."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _CODEBASE = "codebase"
 
 
 class Context:
-    """The context of a whole session, in the terms of `context.custom`."""
+    """Collects the context of a session, in the form of `context.custom`."""
 
     def __init__(self) -> None:
         self._providers: dict[tuple[str, str | None], Bag] = {}
         self._codebase: list[Bag] = []
 
-    def told(self) -> Bag:
-        """Each provider with its query once, and what of the codebase was found."""
-        told = {"context_providers": [*self._providers.values()], "codebase_context": self._codebase}
-        return {name: value for name, value in told.items() if value}
+    def as_bag(self) -> Bag:
+        """Return the distinct providers with their queries, and the results of codebase searches."""
+        bag = {"context_providers": [*self._providers.values()], "codebase_context": self._codebase}
+        return {name: value for name, value in bag.items() if value}
 
     def add_mentions(self, editor: Any) -> None:
-        """Take the providers that a person named while writing; the editor keeps its text as a tree."""
+        """Add the providers that the user mentioned in the prompt, which the editor stores as a tree."""
         pending = [editor]
         while pending:
             node = pending.pop()
@@ -35,46 +35,46 @@ class Context:
                 pending.extend(reversed(node))
             elif node.__class__ is dict:
                 if node.get("type") == "mention" and node.get("attrs").__class__ is dict:
-                    self._mention(node["attrs"])
+                    self._add_mention(node["attrs"])
                 pending.append(node.get("content"))
 
-    def _mention(self, attributes: Bag) -> None:
+    def _add_mention(self, attributes: Bag) -> None:
         kind = attributes.get("itemType")
         name = words(attributes.get("id") if kind == "contextProvider" else kind)
         if name is not None:
-            self._provider(name, words(attributes.get("query")))
+            self._add_provider(name, words(attributes.get("query")))
 
-    def part(self, raw: Any, fields: Fields) -> Part:
-        """An item that went with a prompt: a file or something else that is text."""
+    def add_item(self, raw: Any, fields: Fields) -> Part:
+        """Convert a context item (a file or another text) to a part, and add its provider."""
         if raw.__class__ is not dict:
             fields.note(Kind.WRONG_TYPE, fields.where, f"a context item is {type(raw).__name__}")
             return Other(data=raw, name="contextItem")
         item = Fields(raw, fields.note, fields.where)
         identity, uri = item.look("id"), item.look("uri")
         provider = words(identity.get("providerTitle")) if identity.__class__ is dict else None
-        own = words(identity.get("itemId")) if identity.__class__ is dict else None
-        place = words(uri.get("value")) if uri.__class__ is dict else None
+        item_id = words(identity.get("itemId")) if identity.__class__ is dict else None
+        address = words(uri.get("value")) if uri.__class__ is dict else None
         if provider is not None:
-            # A file is asked for by its address.
-            self._came_from(provider, own if place and own == place else None)
+            # The query for a file is its URI.
+            self._add_item_provider(provider, item_id if address and item_id == address else None)
         name = item.text("name")
         if provider == _CODEBASE:
-            found = {"name": name, "description": words(item.look("description")), "uri": place}
-            self._codebase.append({key: value for key, value in found.items() if value is not None})
+            hit = {"name": name, "description": words(item.look("description")), "uri": address}
+            self._codebase.append({key: value for key, value in hit.items() if value is not None})
         text = item.text("content") or None
-        return Media(kind="document", name=name, ref=place or own, text=text, extra=item.rest())
+        return Media(kind="document", name=name, ref=address or item_id, text=text, extra=item.rest())
 
-    def _came_from(self, provider: str, query: str | None) -> None:
+    def _add_item_provider(self, provider: str, query: str | None) -> None:
         if query is not None or not any(name == provider for name, _ in self._providers):
-            self._provider(provider, query)
+            self._add_provider(provider, query)
 
-    def _provider(self, name: str, query: str | None) -> None:
-        told = {"name": name} if query is None else {"name": name, "query": query}
-        self._providers.setdefault((name, query), told)
+    def _add_provider(self, name: str, query: str | None) -> None:
+        provider = {"name": name} if query is None else {"name": name, "query": query}
+        self._providers.setdefault((name, query), provider)
 
 
-def output(raw: Any) -> tuple[str | list[Any], list[Bag]]:
-    """What a tool gave as items of context: their text, and what else they say."""
+def convert_output(raw: Any) -> tuple[str | list[Any], list[Bag]]:
+    """Convert a tool's output of context items to text, and return their other fields."""
     items = [*objects(raw)]
     if raw.__class__ is not list or len(items) < len(raw):
         return [Other(data=raw, name="output")], []
@@ -82,11 +82,11 @@ def output(raw: Any) -> tuple[str | list[Any], list[Bag]]:
         return [Other(data=item, name="output") for item in items], []
     rest = [{name: value for name, value in item.items() if name != "content"} for item in items]
     if len(items) == 1:
-        return items[0]["content"], [each for each in rest if each]
-    return [Text(text=item["content"], extra=left) for item, left in zip(items, rest, strict=True)], []
+        return items[0]["content"], [extra for extra in rest if extra]
+    return [Text(text=item["content"], extra=extra) for item, extra in zip(items, rest, strict=True)], []
 
 
 def as_text(raw: Any) -> str | None:
-    """The items as the model gets them: one below the other; None if they are not all text."""
+    """Join context items as the model receives them; None if they are not all text."""
     texts: list[Any] = [item.get("content") for item in objects(raw)]
     return "\n\n".join(texts) if all(text.__class__ is str for text in texts) else None

@@ -1,4 +1,4 @@
-"""How sessions, their index, the logs and documents of conversations are told from other files."""
+"""Detection of sessions, their index, the logs, and conversations in the documented form."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from agent_journal.readers.continue_dev.names import EVENTS, INDEX, SESSIONS
 if TYPE_CHECKING:
     from agent_journal.detection.peek import Peek
 
-# Sessions since December 2023, those of the Python server before, logs, the index, and conversations as
-# descriptions of the format have them.
+# Sessions since December 2023, those of the Python server before, logs, the index, and conversations in the
+# documented form.
 SESSION, STEPS, LOG, LIST, DOCUMENT = "session", "steps", "dev-data", "index", "document"
 
-# Of a folder with a damaged index, so many other files are looked at.
-_FEW = 3
-# What an editor that grew out of this one has in its sessions.
-_RELATED = frozenset({"workspacePath", "selectedModel"})
-_TEMPLATED = ("prompt", "template", "text")
-# What the context of a conversation has, the first of them also where there is no context around it.
-_CONTEXT = ("workspaceDir", "codebaseContext", "providers")
+# How many other files are read in a folder with a damaged index, and items in a damaged session.
+_MAX_PROBES = 3
+# Keys in the sessions of a fork of this tool.
+_FORK_KEYS = frozenset({"workspacePath", "selectedModel"})
+_PROMPT_KEYS = ("prompt", "template", "text")
+# Keys of the context of a conversation; the first two may also be at the top level.
+_CONTEXT_KEYS = ("workspaceDir", "codebaseContext", "providers")
 
 
-def version_of(peek: Peek) -> str | None:
-    """The version of the format if the input is of this source, else None."""
+def detect_version(peek: Peek) -> str | None:
+    """Return the version of the format if the input is of this source, else None."""
     if peek.is_folder:
         return SESSION if _is_home(peek) else None
     keys = peek.keys
     if "history" in keys or "session_state" in keys:
-        return _of_session(peek)
+        return _session_kind(peek)
     if not keys:
         return SESSION if _is_damaged_session(peek) else None
     if _is_index(peek):
@@ -51,8 +51,8 @@ def _is_home(folder: Peek) -> bool:
     if index is not None and _is_index(index):
         return True
     others = [name for name in folder.members if name.endswith(".json") and name != INDEX]
-    looks = (folder.member(name) for name in others[:_FEW])
-    return any(look is not None and version_of(look) == SESSION for look in looks)
+    peeks = (folder.member(name) for name in others[:_MAX_PROBES])
+    return any(peek is not None and detect_version(peek) == SESSION for peek in peeks)
 
 
 def _is_index(peek: Peek) -> bool:
@@ -62,42 +62,42 @@ def _is_index(peek: Peek) -> bool:
     )
 
 
-def _of_session(peek: Peek) -> str | None:
-    return next((seen for record in peek.records if (seen := kind_of(record)) is not None), None)
+def _session_kind(peek: Peek) -> str | None:
+    return next((kind for record in peek.records if (kind := detect_kind(record)) is not None), None)
 
 
-def kind_of(document: dict[str, Any]) -> str | None:
-    """Which kind of session an object is, if it is one."""
+def detect_kind(document: dict[str, Any]) -> str | None:
+    """Return the kind of a session; None if the object is not a session."""
     if _is_session(document):
         return SESSION
-    return STEPS if _is_of_steps(document) else None
+    return STEPS if _is_steps_session(document) else None
 
 
 def _is_damaged_session(peek: Peek) -> bool:
-    """Whether a file that is not JSON as a whole has an item of a session that is."""
+    """Whether a file that is not valid JSON has a valid item of a session."""
     if peek.opening != "{" or b'"history"' not in peek.head:
         return False
     items = json_stream.elements_in(io.BytesIO(peek.head), Notes(keep=0), "history")
-    return any(_is_item(item, named=False) for _, item in islice(items, _FEW))
+    return any(_is_item(item, has_folder=False) for _, item in islice(items, _MAX_PROBES))
 
 
 def _is_session(record: dict[str, Any]) -> bool:
     history = record.get("history")
-    if not isinstance(history, list) or not _RELATED.isdisjoint(record):
+    if not isinstance(history, list) or not _FORK_KEYS.isdisjoint(record):
         return False
     if not history:
         return "sessionId" in record and "workspaceDirectory" in record
-    # What is behind a long history, as the folder is in older files, may lie beyond what can be seen.
-    return any(_is_item(item, named="workspaceDirectory" in record) for item in history)
+    # Fields after a long history, such as the folder in older files, may be beyond the peeked bytes.
+    return any(_is_item(item, has_folder="workspaceDirectory" in record) for item in history)
 
 
-def _is_item(item: Any, *, named: bool) -> bool:
+def _is_item(item: Any, *, has_folder: bool) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("message"), dict):
         return False
-    return "role" in item["message"] and (named or "contextItems" in item)
+    return "role" in item["message"] and (has_folder or "contextItems" in item)
 
 
-def _is_of_steps(record: dict[str, Any]) -> bool:
+def _is_steps_session(record: dict[str, Any]) -> bool:
     state, history = record.get("session_state"), record.get("history")
     if isinstance(state, dict):
         return isinstance(state.get("history"), list) and ("title" in record or "session_id" in record)
@@ -109,7 +109,7 @@ def _is_event(record: dict[str, Any]) -> bool:
     if name is not None:
         return isinstance(name, str) and name in EVENTS and isinstance(record.get("schema"), str)
     keys = record.keys()
-    # Until schema 0.2.0 lines did not say what they are.
+    # Until schema 0.2.0 lines had no event name.
     return (
         keys >= {"prompt", "completion", "sessionId"}
         or keys == {"model", "provider", "promptTokens", "generatedTokens"}
@@ -119,18 +119,18 @@ def _is_event(record: dict[str, Any]) -> bool:
 
 
 def _is_document(record: dict[str, Any]) -> bool:
-    """A conversation with its context or configuration beside its messages, or beside a prompt."""
+    """Whether a record has messages or a prompt, and also context or configuration."""
     if record.keys().isdisjoint(("sessionId", "session_id", "threadId", "thread_id")):
         return False
     context, config = record.get("context"), record.get("config")
-    has_context = not record.keys().isdisjoint(_CONTEXT[:2]) or (
-        isinstance(context, dict) and not context.keys().isdisjoint(_CONTEXT)
+    has_context = not record.keys().isdisjoint(_CONTEXT_KEYS[:2]) or (
+        isinstance(context, dict) and not context.keys().isdisjoint(_CONTEXT_KEYS)
     )
     has_config = isinstance(config, dict) and isinstance(config.get("models"), list)
     if not (has_context or has_config or _has_models(record)):
         return False
     return isinstance(record.get("messages"), list | str) or any(
-        isinstance(record.get(name), str) for name in _TEMPLATED
+        isinstance(record.get(name), str) for name in _PROMPT_KEYS
     )
 
 

@@ -1,4 +1,4 @@
-"""Conversations as descriptions of the format have them: messages or a prompt, context, configuration.
+"""Conversations in the documented form: messages or a prompt, context, configuration.
 
 `{"sessionId": …, "version": …, "ide": …, "models": [{"model": …}], "context": {"workspaceDir": …,
 "gitBranch": …, "providers": [{"name": …, "query": …}], "codebaseContext": …}, "messages": […]}`
@@ -28,68 +28,68 @@ if TYPE_CHECKING:
     from agent_journal.model import Bag, Item
     from agent_journal.notes import Notes
 
-_IDS = ("sessionId", "session_id", "threadId", "thread_id", "id")
-_VERSIONS = ("extensionVersion", "extension_version", "version")
-_EDITORS = ("ide", "editor")
-_STARTS = ("createdAt", "created_at", "dateCreated", "date_created", "timestamp")
-_ENDS = ("updatedAt", "updated_at")
-_PLACES = ("workspaceDir", "workspaceDirectory", "workspace_directory")
-_BRANCHES = ("gitBranch", "git_branch")
-_PROMPTS = ("prompt", "template", "text")
+_ID_KEYS = ("sessionId", "session_id", "threadId", "thread_id", "id")
+_VERSION_KEYS = ("extensionVersion", "extension_version", "version")
+_EDITOR_KEYS = ("ide", "editor")
+_START_KEYS = ("createdAt", "created_at", "dateCreated", "date_created", "timestamp")
+_END_KEYS = ("updatedAt", "updated_at")
+_FOLDER_KEYS = ("workspaceDir", "workspaceDirectory", "workspace_directory")
+_BRANCH_KEYS = ("gitBranch", "git_branch")
+_PROMPT_KEYS = ("prompt", "template", "text")
 
 
 def read_documents(source: Source, note: Notes) -> Iterator[Item]:
-    """Each conversation of a file: it is one, or a list or lines of them."""
-    found = False
-    for place, value in json_stream.values(source, note):
+    """Yield each conversation of a file: one object, or a list or lines of them."""
+    has_conversation = False
+    for where, value in json_stream.values(source, note):
         if value.__class__ is dict:
-            found = True
-            yield _conversation(Fields(value, note, place))
+            has_conversation = True
+            yield _conversation(Fields(value, note, where))
         else:
-            note(Kind.BAD_RECORD, place, f"a conversation is {type(value).__name__}")
-    if not found:
-        raise UnreadableSource(source.label, "nothing in it is a conversation")
+            note(Kind.BAD_RECORD, where, f"a conversation is {type(value).__name__}")
+    if not has_conversation:
+        raise UnreadableSource(source.label, "it contains no conversation")
 
 
 def _conversation(fields: Fields) -> Conversation:
-    whole = ids.made(SOURCE, {key: fields.look(key) for key in (*_IDS, "messages", *_PROMPTS)})
-    stated = _first(fields, _IDS)
+    made_id = ids.made(SOURCE, {key: fields.look(key) for key in (*_ID_KEYS, "messages", *_PROMPT_KEYS)})
+    stated = _first(fields, _ID_KEYS)
     if stated is None:
-        fields.note(Kind.MISSING_ID, fields.where, "no id of a session or thread")
-    session_id = stated or whole
+        fields.note(Kind.MISSING_ID, fields.where, "no session or thread id")
+    session_id = stated or made_id
     context = fields.nested("context") or Fields({}, fields.note, fields.where)
     models = _models(fields)
     timeline = _timeline(fields, session_id, models)
-    tokens.settle(timeline, fields.look("usage"), session_id, fields.note)
+    tokens.reconcile(timeline, fields.look("usage"), session_id, fields.note)
     return Conversation(
         id=session_id,
         made_id=stated is None,
         source=SOURCE,
         title=title_of(fields, {}),
-        started_at=_first_moment(fields, _STARTS),
-        updated_at=_first_moment(fields, _ENDS),
-        app_version=_first(fields, _VERSIONS),
+        started_at=_first_time(fields, _START_KEYS),
+        updated_at=_first_time(fields, _END_KEYS),
+        app_version=_first(fields, _VERSION_KEYS),
         model=_model(fields, models),
-        cwd=_place(context) or _place(fields),
-        git_branch=_first(context, _BRANCHES) or _first(fields, _BRANCHES),
+        cwd=_folder(context) or _folder(fields),
+        git_branch=_first(context, _BRANCH_KEYS) or _first(fields, _BRANCH_KEYS),
         editor=_editor(fields) or _editor(context),
         shape="list",
         timeline=timeline,
-        platform={"models": [model.told() for model in models.configured]} if models.configured else {},
+        platform={"models": [model.as_bag() for model in models.configured]} if models.configured else {},
         context=_context(context, fields),
         extra=fields.rest(),
     )
 
 
 def _first(fields: Fields, names: tuple[str, ...]) -> str | None:
-    """The first text under one of the names; the others stay."""
+    """Take the first text under one of the names; the others stay."""
     for name in names:
         if words(fields.look(name)) is not None:
             return fields.text(name)
     return None
 
 
-def _first_moment(fields: Fields, names: tuple[str, ...]) -> str | None:
+def _first_time(fields: Fields, names: tuple[str, ...]) -> str | None:
     for name in names:
         if fields.look(name) is not None and (at := fields.moment(name)) is not None:
             return at
@@ -97,27 +97,27 @@ def _first_moment(fields: Fields, names: tuple[str, ...]) -> str | None:
 
 
 def _models(fields: Fields) -> config.Models:
-    """The models of the configuration, which stays as it is except for them."""
+    """Return the models of the configuration, which stays in the fields."""
     for holder in (fields, fields.nested("config")):
-        if holder is not None and (found := config.of({"models": holder.look("models")})).configured:
-            return found
+        if holder is not None and (models := config.models_in({"models": holder.look("models")})).configured:
+            return models
     return config.Models([])
 
 
 def _model(fields: Fields, models: config.Models) -> str | None:
-    return models.id_of(_first(fields, ("model", "chatModelTitle"))) or models.usual
+    return models.id_of(_first(fields, ("model", "chatModelTitle"))) or models.default
 
 
-def _place(fields: Fields) -> str | None:
-    place = _first(fields, _PLACES)
-    return None if place is None else path_of(place)
+def _folder(fields: Fields) -> str | None:
+    folder = _first(fields, _FOLDER_KEYS)
+    return None if folder is None else path_of(folder)
 
 
 def _editor(fields: Fields) -> str | None:
-    """The editor by its name, which may stand alone or in an object."""
-    if (name := _first(fields, _EDITORS)) is not None:
+    """Return the name of the editor: a string, or in an object."""
+    if (name := _first(fields, _EDITOR_KEYS)) is not None:
         return name
-    for key in _EDITORS:
+    for key in _EDITOR_KEYS:
         inner = fields.nested(key) if fields.look(key).__class__ is dict else None
         if inner is not None and words(inner.look("name")):
             return inner.text("name")
@@ -125,22 +125,22 @@ def _editor(fields: Fields) -> str | None:
 
 
 def _context(context: Fields, fields: Fields) -> Bag:
-    """What was offered to the model, which may stand in a context or beside the messages."""
+    """Return the providers and the codebase, which are in the context or at the top level."""
     providers, codebase = (
         (context if context.has(name) else fields).take(name) for name in ("providers", "codebaseContext")
     )
-    told = {"context_providers": providers, "codebase_context": codebase}
-    return {name: value for name, value in told.items() if value is not None}
+    bag = {"context_providers": providers, "codebase_context": codebase}
+    return {name: value for name, value in bag.items() if value is not None}
 
 
 def _timeline(fields: Fields, session_id: str, models: config.Models) -> list[Message | Event]:
-    """The messages as they are listed, else those in a prompt and the answer to it."""
+    """Return the listed messages, else the messages of a prompt and its answer."""
     listed = fields.take("messages")
     if listed.__class__ is list:
-        told = [_message(raw, place, session_id, models, fields) for place, raw in enumerate(listed)]
-        return _told_apart(told, session_id, fields)
+        entries = [_message(raw, index, session_id, models, fields) for index, raw in enumerate(listed)]
+        return _with_unique_ids(entries, session_id, fields)
     turns: list[chat_templates.Turn] = []
-    for name, text in (("messages", listed), *((name, fields.look(name)) for name in _PROMPTS)):
+    for name, text in (("messages", listed), *((name, fields.look(name)) for name in _PROMPT_KEYS)):
         if text.__class__ is str and text:
             fields.drop(name)
             turns = _turns(text)
@@ -153,51 +153,52 @@ def _timeline(fields: Fields, session_id: str, models: config.Models) -> list[Me
         turns.append(chat_templates.Turn("assistant", "", answer))
     return [
         Message(
-            id=ids.made(SOURCE, session_id, place, turn.role, turn.text),
+            id=ids.made(SOURCE, session_id, index, turn.role, turn.text),
             made_id=True,
             role=turn.role,
             parts=[Text(text=turn.text)],
         )
-        for place, turn in enumerate(turns)
+        for index, turn in enumerate(turns)
     ]
 
 
 def _turns(text: str) -> list[chat_templates.Turn]:
-    found = chat_templates.parsed(text)
-    return found.turns if found is not None else [chat_templates.Turn("user", "", text)]
+    parsed = chat_templates.parse_dialogue(text)
+    return parsed.turns if parsed is not None else [chat_templates.Turn("user", "", text)]
 
 
-def _told_apart(told: list[Message | Event], session_id: str, fields: Fields) -> list[Message | Event]:
-    """The messages, each with an id that no other has."""
-    seen: set[str] = set()
-    for place, entry in enumerate(told):
-        if isinstance(entry, Message) and entry.id in seen:
-            fields.note(Kind.DUPLICATE_ID, f"{fields.where} messages[{place}]".strip(), entry.id[:60])
-            made = ids.made(SOURCE, session_id, place, entry.id)
-            told[place] = replace(entry, id=made, made_id=True, extra={"id": entry.id, **entry.extra})
-        seen.add(told[place].id)
-    return told
+def _with_unique_ids(
+    entries: list[Message | Event], session_id: str, fields: Fields
+) -> list[Message | Event]:
+    used: set[str] = set()
+    for index, entry in enumerate(entries):
+        if isinstance(entry, Message) and entry.id in used:
+            fields.note(Kind.DUPLICATE_ID, f"{fields.where} messages[{index}]".strip(), entry.id[:60])
+            made_id = ids.made(SOURCE, session_id, index, entry.id)
+            entries[index] = replace(entry, id=made_id, made_id=True, extra={"id": entry.id, **entry.extra})
+        used.add(entries[index].id)
+    return entries
 
 
-def _message(raw: Any, place: int, session_id: str, models: config.Models, fields: Fields) -> Message | Event:
-    made = ids.made(SOURCE, session_id, place, raw)
-    where = f"{fields.where} messages[{place}]".strip()
+def _message(raw: Any, index: int, session_id: str, models: config.Models, fields: Fields) -> Message | Event:
+    made_id = ids.made(SOURCE, session_id, index, raw)
+    where = f"{fields.where} messages[{index}]".strip()
     if raw.__class__ is not dict:
         fields.note(Kind.WRONG_TYPE, where, f"a message is {type(raw).__name__}")
-        return Event(id=made, made_id=True, name="message", data={"value": raw})
-    said = openai.said(raw, fields.note, where)
-    rest = Fields(said.extra, fields.note, where)
+        return Event(id=made_id, made_id=True, name="message", data={"value": raw})
+    parsed = openai.parse_message(raw, fields.note, where)
+    rest = Fields(parsed.extra, fields.note, where)
     stated = _first(rest, ("id", "message_id", "messageId"))
-    usage = tokens.usage(rest.look("usage"), stated or made)
+    usage = tokens.usage(rest.look("usage"), stated or made_id)
     if usage is not None:
         rest.drop("usage")
     return Message(
-        id=stated or made,
+        id=stated or made_id,
         made_id=stated is None,
-        role=said.role,
-        at=_first_moment(rest, _STARTS),
+        role=parsed.role,
+        at=_first_time(rest, _START_KEYS),
         model=models.id_of(_first(rest, ("model",))),
-        parts=said.parts,
+        parts=parsed.parts,
         usage=usage,
         extra=rest.rest(),
     )

@@ -11,7 +11,7 @@ from agent_journal.inputs.input import files_below
 from agent_journal.model import Conversation, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.continue_dev import config, detect, logs, session, steps
-from agent_journal.readers.continue_dev.companions import Beside, entries, id_in
+from agent_journal.readers.continue_dev.companions import Companions, id_in, load_index
 from agent_journal.readers.continue_dev.names import DEV_DATA, INDEX, SESSIONS, SOURCE
 from agent_journal.readers.continue_dev.values import listed_title, path_of
 
@@ -24,41 +24,41 @@ if TYPE_CHECKING:
 
 
 def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
-    """Every session, those of which only the index or a log knows, and the names of all other files."""
+    """Yield every session, also those that only the index or a log has; note all other files."""
     children = folder.children()
     is_home = not any(child.name == INDEX for child in children)
-    inside = next((child for child in children if child.is_folder and child.name == SESSIONS), folder)
-    beside = Beside(folder, () if is_home else ("..",), note)
+    sessions = next((child for child in children if child.is_folder and child.name == SESSIONS), folder)
+    companions = Companions(folder, () if is_home else ("..",), note)
     known: set[str] = set()
-    for file in (inside if is_home else folder).children():
+    for file in (sessions if is_home else folder).children():
         if not file.is_folder and file.name != INDEX:
-            for item in _session(file, beside, note.about(file.label)):
+            for item in _read_file(file, companions, note.about(file.label)):
                 known.add(item.id)
                 yield item
-    for session_id, entry in beside.index.items():
+    for session_id, entry in companions.index.items():
         if session_id not in known:
             _note_missing(session_id, entry, note)
-            yield _listed(session_id, entry)
+            yield _conversation_from_index(session_id, entry)
     if is_home:
-        yield from _others(children, known | beside.index.keys(), note)
+        yield from _read_other_files(children, known | companions.index.keys(), note)
 
 
-def _session(file: Source, beside: Beside, note: Notes) -> Iterator[Item]:
+def _read_file(file: Source, companions: Companions, note: Notes) -> Iterator[Item]:
     try:
         document = session.load(file, note) if file.name.endswith(".json") else None
-        kind = detect.kind_of(document) if document is not None else None
-        if document is None or (kind is None and file.name.removesuffix(".json") not in beside.index):
+        kind = detect.detect_kind(document) if document is not None else None
+        if document is None or (kind is None and file.name.removesuffix(".json") not in companions.index):
             note(Kind.UNKNOWN_FILE, "", Peek(file).looks_like())
         elif kind == detect.STEPS:
-            yield steps.conversation(document, file, beside, note)
+            yield steps.make_conversation(document, file, companions, note)
         else:
-            yield session.conversation(document, file, beside, note)
+            yield session.make_conversation(document, file, companions, note)
     except UnreadableSource as error:
         note(Kind.UNREADABLE_FILE, "", error.reason)
 
 
-def _others(children: Sequence[Source], known: set[str], note: Notes) -> Iterator[Item]:
-    """Sessions that only logs know; other files hold no conversation."""
+def _read_other_files(children: Sequence[Source], known: set[str], note: Notes) -> Iterator[Item]:
+    """Yield the sessions that only logs have; note the other files."""
     for child in children:
         files = files_below(child) if child.is_folder and child.name != SESSIONS else iter((child,))
         for file in files:
@@ -66,48 +66,48 @@ def _others(children: Sequence[Source], known: set[str], note: Notes) -> Iterato
                 continue
             about = note.about(file.label)
             try:
-                if child.name == DEV_DATA and detect.version_of(Peek(file)) == detect.LOG:
+                if child.name == DEV_DATA and detect.detect_version(Peek(file)) == detect.LOG:
                     yield from logs.read_log(file, about, known)
                 else:
-                    about(Kind.IGNORED_FILE, "", "it holds no conversation")
+                    about(Kind.IGNORED_FILE, "", "it contains no conversation")
             except UnreadableSource as error:
                 about(Kind.UNREADABLE_FILE, "", error.reason)
 
 
 def read_session(source: Source, note: Notes) -> Iterator[Item]:
-    """The one session of a file, with what lies beside it."""
+    """Yield the session of a file, with its companions."""
     document = session.load(source, note)
     if document is None:
-        raise UnreadableSource(source.label, "nothing in it is of a session")
-    beside = Beside(source, ("..",), note, only=session.id_of(document, source))
-    is_of_steps = detect.kind_of(document) == detect.STEPS
-    yield (steps if is_of_steps else session).conversation(document, source, beside, note)
+        raise UnreadableSource(source.label, "it contains nothing of a session")
+    companions = Companions(source, ("..",), note, only=session.id_of(document, source))
+    has_steps = detect.detect_kind(document) == detect.STEPS
+    yield (steps if has_steps else session).make_conversation(document, source, companions, note)
 
 
 def read_index(source: Source, note: Notes) -> Iterator[Item]:
-    """The sessions that an index lists; what was said in them lies in other files."""
-    for session_id, entry in entries(source, note).items():
+    """Yield the sessions of an index without a file; messages are only in the sessions' files."""
+    for session_id, entry in load_index(source, note).items():
         if source.companion(f"{session_id}.json") is None:
             _note_missing(session_id, entry, note)
-            yield _listed(session_id, entry)
-    note(Kind.IGNORED_FILE, "", "what was said lies in the files beside it")
+            yield _conversation_from_index(session_id, entry)
+    note(Kind.IGNORED_FILE, "", "the messages are in the files next to it")
 
 
 def _note_missing(session_id: str, entry: Bag, note: Notes) -> None:
     if id_in(entry) is not None:
-        note(Kind.MISSING_FILE, "", f"{session_id}.json, a session that the index lists")
+        note(Kind.MISSING_FILE, "", f"{session_id}.json, a session in the index")
 
 
-def _listed(session_id: str, entry: Bag) -> Conversation:
-    """A session of which only the index is left."""
-    place = words(entry.get("workspaceDirectory")) or words(entry.get("workspace_directory"))
+def _conversation_from_index(session_id: str, entry: Bag) -> Conversation:
+    """Make the conversation of a session that only the index has."""
+    folder = words(entry.get("workspaceDirectory")) or words(entry.get("workspace_directory"))
     return Conversation(
         id=session_id,
         made_id=id_in(entry) is None,
         source=SOURCE,
         title=listed_title(entry),
         started_at=timestamps.moment(entry.get("dateCreated") or entry.get("date_created")),
-        cwd=None if place is None else path_of(place),
+        cwd=None if folder is None else path_of(folder),
         shape="list",
         extra={"index": entry},
     )

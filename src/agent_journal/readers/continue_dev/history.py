@@ -1,4 +1,4 @@
-"""The items of a session's history: each has a message and what belongs to it."""
+"""The items of a session's history: each has a message, its context and its tool states."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ from agent_journal.readers.continue_dev import tokens
 from agent_journal.readers.continue_dev.context import Context
 from agent_journal.readers.continue_dev.names import SOURCE
 from agent_journal.readers.continue_dev.tools import Tools
-from agent_journal.readers.continue_dev.values import same
+from agent_journal.readers.continue_dev.values import is_equal
 from agent_journal.readers.dialects import openai_messages as openai
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, Part, Usage
     from agent_journal.notes import Notes
     from agent_journal.readers.continue_dev.config import Models
-    from agent_journal.readers.continue_dev.session_logs import Logged
+    from agent_journal.readers.continue_dev.session_logs import SessionLogs
 
-# A tuple: a role may be anything, also what has no hash.
+# A tuple, since a role may be an unhashable value.
 _ROLES = ("user", "assistant", "system", "tool")
-# What tools answered; `function` is the older word of the API.
+# Roles of tool results; `function` is the API's older name.
 _TOOL_ROLES = ("tool", "function")
 
 
 class History:
-    """Takes the items of a session one by one, and has the timeline they make."""
+    """Converts the items of a session to a timeline."""
 
     def __init__(
-        self, session_id: str, items: list[Any], models: Models, logged: Logged, note: Notes
+        self, session_id: str, items: list[Any], models: Models, session_logs: SessionLogs, note: Notes
     ) -> None:
         self.timeline: list[Message | Event] = []
         self.summaries: list[Summary] = []
         self.context = Context()
-        self.tools = Tools(_answered(items))
+        self.tools = Tools(_answered_calls(items))
         self._session_id = session_id
         self._models = models
-        self._logged = logged
+        self._session_logs = session_logs
         self._note = note
         self._ids: set[str] = set()
-        # How often something was said again: an agent makes many calls without a word.
+        # How often the same content was repeated: an agent makes many calls without text.
         self._repeats: Counter[str] = Counter()
-        is_silent = logged.is_silent
+        has_no_logs = session_logs.is_empty
         for index, item in enumerate(items):
             where = f"history[{index}]"
-            if not (is_silent and self._add_usual(item, where)):
+            if not (has_no_logs and self._add_common(item, where)):
                 self._add(item, where)
 
-    def _add_usual(self, raw: Any, where: str) -> bool:
-        """Add an answer or a result as nearly all are; False, and nothing is done, if it takes more care."""
+    def _add_common(self, raw: Any, where: str) -> bool:
+        """Add an answer or a result of the common shape (the fast path); else return False and do nothing."""
         if raw.__class__ is not dict or raw.get("contextItems") != []:
             return False
         message, states = raw.get("message"), raw.get("toolCallStates")
@@ -79,7 +79,7 @@ class History:
         call_id = message.get("toolCallId")
         if role != "tool" or call_id.__class__ is not str or states is not None or len(message) != 4:  # noqa: PLR2004 (fields of a result)
             return False
-        result = self.tools.usual_result(content, call_id)
+        result = self.tools.common_result(content, call_id)
         if result is None:
             return False
         self._ids.add(message_id)
@@ -95,10 +95,10 @@ class History:
             return False
         parts: list[Part] = [Text(text=content)] if content else []
         if calls is not None or states is not None:
-            called = self.tools.usual_parts(calls, states, self._note, where)
-            if called is None:
+            call_parts = self.tools.common_parts(calls, states, self._note, where)
+            if call_parts is None:
                 return False
-            parts += called
+            parts += call_parts
         self._ids.add(message_id)
         self.timeline.append(
             Message(id=message_id, role="assistant", model=_model_of(usage), parts=parts, usage=usage)
@@ -108,18 +108,18 @@ class History:
     def _add(self, raw: Any, where: str) -> None:
         if raw.__class__ is not dict or raw.get("message").__class__ is not dict:
             self._note(Kind.WRONG_TYPE, where, "an item without a message")
-            made = self._made_id("item", raw)
-            self.timeline.append(Event(id=made, made_id=True, name="item", data={"value": raw}))
+            item_id = self._made_id("item", raw)
+            self.timeline.append(Event(id=item_id, made_id=True, name="item", data={"value": raw}))
             return
         item = Fields(raw, self._note, where)
         message = Fields(item.take("message"), self._note, where)
-        message_id, made_id = self._id(message)
+        message_id, made_id = self._take_id(message)
         role = message.take("role")
-        said = self._said(role, message, item)
-        at, model, logged = self._told_elsewhere(item, said)
+        parts = self._parts(role, message, item)
+        at, model, log_extra = self._find_in_logs(item, parts)
         usage = self._usage(message, message_id)
         if item.has("conversationSummary"):
-            self._summary(item, message_id, at)
+            self._add_summary(item, message_id, at)
         if role is not None and role not in _ROLES:
             message.keep("role", role)
         self.timeline.append(
@@ -129,14 +129,14 @@ class History:
                 role=_role(role),
                 at=at,
                 model=model or _model_of(usage),
-                parts=said,
+                parts=parts,
                 usage=usage,
-                extra=item.rest() | message.rest() | logged,
+                extra=item.rest() | message.rest() | log_extra,
             )
         )
 
-    def _id(self, message: Fields) -> tuple[str, bool]:
-        """The id of a message, or one made of what is said: the command line writes none."""
+    def _take_id(self, message: Fields) -> tuple[str, bool]:
+        """Take the id of a message, or make one from its content: the CLI writes none."""
         stated = words(message.look("id"))
         if stated is not None and stated not in self._ids:
             message.drop("id")
@@ -147,49 +147,49 @@ class History:
         return self._made_id(message.look("role"), message.look("content"), message.look("toolCallId")), True
 
     def _made_id(self, *content: Any) -> str:
-        made = alike = ids.made(SOURCE, self._session_id, *content)
-        while made in self._ids:
-            self._repeats[alike] += 1
-            made = ids.made(SOURCE, self._session_id, self._repeats[alike], *content)
-        self._ids.add(made)
-        return made
+        made_id = content_id = ids.made(SOURCE, self._session_id, *content)
+        while made_id in self._ids:
+            self._repeats[content_id] += 1
+            made_id = ids.made(SOURCE, self._session_id, self._repeats[content_id], *content)
+        self._ids.add(made_id)
+        return made_id
 
-    def _said(self, role: Any, message: Fields, item: Fields) -> list[Part]:
-        """What a message says, with what was put beside it."""
+    def _parts(self, role: Any, message: Fields, item: Fields) -> list[Part]:
+        """Return the parts of a message, with its context."""
         content = message.take("content")
-        said: list[Part] = []
+        parts: list[Part] = []
         if role in _TOOL_ROLES:
-            said.append(self.tools.result(content, message))
+            parts.append(self.tools.result(content, message))
         elif role == "thinking":
-            said.append(_thought(content, message))
+            parts.append(_thought(content, message))
         else:
             if role not in _ROLES:
                 message.note(Kind.UNKNOWN_ROLE, message.where, f"role {str(role)[:40]!r}")
             if item.has("reasoning"):
-                said += _reasoning(item)
-            said += _content(content, message)
+                parts += _reasoning(item)
+            parts += _content(content, message)
         if role not in _TOOL_ROLES:
-            said += self.tools.parts(message, item)
-        return said + self._beside(item, content)
+            parts += self.tools.parts(message, item)
+        return parts + self._context_parts(item, content)
 
-    def _beside(self, item: Fields, content: Any) -> list[Part]:
-        """The items of context, and what the editor knows of how they were chosen."""
+    def _context_parts(self, item: Fields, content: Any) -> list[Part]:
+        """Convert the context items, and add the user's mentions in the editor."""
         editor = item.look("editorState")
         if editor is not None:
             self.context.add_mentions(editor)
-            if same(editor, content):
-                item.drop("editorState")  # the command line repeats what was said
-        given = item.items("contextItems")
-        return [self.context.part(each, item) for each in given] if given else []
+            if is_equal(editor, content):
+                item.drop("editorState")  # the CLI repeats the content
+        context_items = item.items("contextItems")
+        return [self.context.add_item(raw, item) for raw in context_items] if context_items else []
 
-    def _told_elsewhere(self, item: Fields, said: list[Part]) -> tuple[str | None, str | None, Bag]:
-        """When something was said and by which model, and what the logs say of it."""
-        first = said[0] if said else None
+    def _find_in_logs(self, item: Fields, parts: list[Part]) -> tuple[str | None, str | None, Bag]:
+        """Return the time and model of a message, and the fields of its log event."""
+        first = parts[0] if parts else None
         at = timestamps.moment(first.extra.get("startAt")) if isinstance(first, Reasoning) else None
         logs = [*objects(item.look("promptLogs"))]
-        extra = self._logged.of_answer(logs)
+        extra = self._session_logs.take_answer_event(logs)
         if isinstance(first, ToolResult):
-            extra = self._logged.of_result(first)
+            extra = self._session_logs.find_result_event(first)
         if not logs and not extra:
             return at, None, extra
         event: Bag = next(iter(extra.values()), {})
@@ -200,47 +200,47 @@ class History:
     def _usage(self, message: Fields, message_id: str) -> Usage | None:
         if not message.has("usage"):
             return None
-        found = tokens.usage(message.look("usage"), message_id)
-        if found is not None:
+        usage = tokens.usage(message.look("usage"), message_id)
+        if usage is not None:
             message.drop("usage")
-        return found
+        return usage
 
-    def _summary(self, item: Fields, message_id: str, at: str | None) -> None:
+    def _add_summary(self, item: Fields, message_id: str, at: str | None) -> None:
         text = words(item.look("conversationSummary"))
         if text is not None:
             item.drop("conversationSummary")
             self.summaries.append(Summary(text=text, kind="system", at=at, message_id=message_id))
 
 
-def _answered(items: list[Any]) -> set[str]:
-    """The calls that messages of tools answer."""
+def _answered_calls(items: list[Any]) -> set[str]:
+    """Return the ids of calls that have a result message."""
     messages = (item.get("message") for item in objects(items))
     answers = (message for message in objects([*messages]) if message.get("role") == "tool")
     return {call_id for message in answers if (call_id := words(message.get("toolCallId")))}
 
 
 def _model_of(usage: Usage | None) -> str | None:
-    """The model that the command line names beside the tokens."""
+    """Return the model that the CLI states with the tokens."""
     return None if usage is None else words(usage.extra.get("model"))
 
 
-def _role(word: Any) -> Any:
-    if word == "thinking":
+def _role(stated: Any) -> Any:
+    if stated == "thinking":
         return "assistant"
-    if word in _TOOL_ROLES:
+    if stated in _TOOL_ROLES:
         return "tool"
-    return word if word in _ROLES else "user"
+    return stated if stated in _ROLES else "user"
 
 
 def _model_in(log: Bag) -> str | None:
-    """The model of a prompt: until 2025 its id among the options, then only its title."""
+    """Return the model of a prompt: until 2025 its id in the options, later only its title."""
     options = log.get("completionOptions")
     stated = words(options.get("model")) if options.__class__ is dict else None
     return stated or words(log.get("modelTitle"))
 
 
 def _thought(content: Any, message: Fields) -> Part:
-    """A message that is a thought; what is hidden comes encrypted, with a remark in its place."""
+    """Convert a reasoning message; hidden reasoning is encrypted, with a placeholder as its text."""
     if content is not None and content.__class__ is not str:
         parts = _content(content, message)
         texts = [part.text for part in parts if isinstance(part, Text)]
@@ -253,7 +253,7 @@ def _thought(content: Any, message: Fields) -> Part:
 
 
 def _reasoning(item: Fields) -> list[Part]:
-    """Thoughts that came with the answer, between `<think>` and `</think>`."""
+    """Take the reasoning that came with the answer, between `<think>` and `</think>`."""
     if item.look("reasoning").__class__ is not dict:
         return []
     thought = Fields(item.take("reasoning"), item.note, item.where)
@@ -263,14 +263,14 @@ def _reasoning(item: Fields) -> list[Part]:
 def _content(content: Any, message: Fields) -> list[Part]:
     if content.__class__ is list:
         return [_part(raw, message) for raw in content]
-    found = unwrapped_parts(content, lambda inner: _content(inner, message))
-    return openai.content_parts(content, message.note, message.where) if found is None else found
+    unwrapped = unwrapped_parts(content, lambda inner: _content(inner, message))
+    return openai.parse_content(content, message.note, message.where) if unwrapped is None else unwrapped
 
 
 def _part(raw: Any, message: Fields) -> Part:
     if raw.__class__ is dict and raw.get("type") == "imageUrl":
         return _image(Fields(raw, message.note, message.where), raw)
-    (part,) = openai.content_parts([raw], message.note, message.where)
+    (part,) = openai.parse_content([raw], message.note, message.where)
     return part
 
 
@@ -280,5 +280,5 @@ def _image(part: Fields, raw: Bag) -> Part:
     if url is None:
         return Other(data=raw, name="imageUrl")
     part.drop("type")
-    mime, data = openai.inline(url)
+    mime, data = openai.parse_data_url(url)
     return Media(kind="image", mime=mime, data=data, ref=None if data else url, extra=part.rest())

@@ -1,4 +1,4 @@
-"""The words of the format: its files, its kinds of events, and what its tools do."""
+"""Names of the format: its files, its event kinds, and the kinds of its tools."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ if TYPE_CHECKING:
 
 SOURCE = "continue"
 
-# What the command line and the editors' extension call a session that has no title yet.
-NO_TITLES = frozenset({"Untitled Session", "New Session"})
+# The names that the CLI and the editor extension give a session without a title.
+DEFAULT_TITLES = frozenset({"Untitled Session", "New Session"})
 
 INDEX = "sessions.json"
 SESSIONS = "sessions"
 DEV_DATA = "dev_data"
-# Versions of the logs, newest first; the first ones lay in the folder itself.
+# Versions of the logs, newest first; the first ones were in the folder itself.
 LOG_FOLDERS = (("0.2.0",), ("0.1.0",), ())
 
 CHAT, FEEDBACK, TOOL_USE = "chatInteraction", "chatFeedback", "toolUsage"
-# Kinds of events with a question and an answer that belong to no session.
-ALONE = frozenset({"editInteraction", "quickEdit"})
+# Event kinds with a prompt and an answer outside of any session.
+STANDALONE_EVENTS = frozenset({"editInteraction", "quickEdit"})
 EVENTS = frozenset(
     {
         CHAT,
         FEEDBACK,
         TOOL_USE,
-        *ALONE,
+        *STANDALONE_EVENTS,
         "editOutcome",
         "autocomplete",
         "tokensGenerated",
@@ -36,7 +36,7 @@ EVENTS = frozenset(
 )
 
 TOOL_KINDS: dict[str, ToolKind] = {
-    # The editors' extension; in 2025 these began with `builtin_`.
+    # The editor extension; in 2025 these began with `builtin_`.
     "read_file": "read",
     "read_file_range": "read",
     "read_currently_open_file": "read",
@@ -59,7 +59,7 @@ TOOL_KINDS: dict[str, ToolKind] = {
     "codebase": "search",
     "search_web": "web",
     "fetch_url_content": "web",
-    # The command line's.
+    # The CLI.
     "Read": "read",
     "List": "read",
     "Diff": "read",

@@ -1,8 +1,8 @@
-"""What the logs of events say about a session: when answers and results came, what people thought of them.
+"""The log events of a session: the times of answers and results, and the user's feedback.
 
 `dev_data/0.2.0/chatInteraction.jsonl` has a line for each answer of an editor's chat, with the prompt and the
-answer as `promptLogs` of the session has them. Logs may be much larger than sessions: for a folder, they are
-read once and regrouped on disk.
+answer as in `promptLogs` of the session. Logs may be much larger than sessions: for a folder, they are read
+once and regrouped on disk.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agent_journal.model import Event, Feedback, ToolResult, ids, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.continue_dev.context import as_text
 from agent_journal.readers.continue_dev.names import CHAT, FEEDBACK, SOURCE, TOOL_USE
-from agent_journal.readers.continue_dev.values import same
+from agent_journal.readers.continue_dev.values import is_equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -25,56 +25,56 @@ if TYPE_CHECKING:
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
 
-# What the lines of a log are grouped by.
+# The keys by which the lines of a log are grouped.
 KEYS = {CHAT: "sessionId", FEEDBACK: "sessionId", TOOL_USE: "toolCallId"}
 
 
 class Logs:
-    """The logs that lie beside sessions, asked for what belongs to one session or call."""
+    """The logs next to the sessions, looked up by session or call."""
 
     def __init__(self, files: dict[str, list[Source]], note: Notes, only: str | None = None) -> None:
         self._files = files
         self._note = note
         self._only = only
-        self._kept: dict[str, Callable[[str], list[Any]]] = {}
+        self._lookups: dict[str, Callable[[str], list[Any]]] = {}
 
     def has(self, event: str) -> bool:
-        """Whether there is a log of events of a kind."""
+        """Whether there is a log of an event kind."""
         return bool(self._files.get(event))
 
-    def of(self, event: str, key: str) -> list[Bag]:
-        """The events of a kind that belong to a session or call, in order."""
+    def events_of(self, event: str, key: str) -> list[Bag]:
+        """Return the events of a kind for a session or call, in order."""
         if not self.has(event):
             return []
-        if event not in self._kept:
-            is_small = self._only is not None and KEYS[event] == "sessionId"
-            self._kept[event] = self._few(event) if is_small else self._grouped(event)
-        return [*objects([_record(line) for line in self._kept[event](key)])]
+        if event not in self._lookups:
+            is_one_session = self._only is not None and KEYS[event] == "sessionId"
+            self._lookups[event] = self._filter(event) if is_one_session else self._group(event)
+        return [*objects([_decode(line) for line in self._lookups[event](key)])]
 
-    def _grouped(self, event: str) -> Callable[[str], list[Any]]:
+    def _group(self, event: str) -> Callable[[str], list[Any]]:
         from agent_journal.decoding.spill import Grouped  # noqa: PLC0415 (only folders with logs need it)
 
-        kept = Grouped()
+        grouped = Grouped()
         for line, record in self._lines(event):
             if key := words(record.get(KEYS[event])):
-                kept.add(key, None, line.decode("utf-8", "replace"))
-        return kept.of
+                grouped.add(key, None, line.decode("utf-8", "replace"))
+        return grouped.of
 
-    def _few(self, event: str) -> Callable[[str], list[Any]]:
-        """Only what one session needs: a log is not regrouped for that."""
-        found: dict[str, list[Any]] = {}
+    def _filter(self, event: str) -> Callable[[str], list[Any]]:
+        """Read only the lines of one session, without regrouping the log."""
+        lines: dict[str, list[Any]] = {}
         for line, record in self._lines(event, (self._only or "").encode("utf-8", "replace")):
             if key := words(record.get(KEYS[event])):
-                found.setdefault(key, []).append(line.decode("utf-8", "replace"))
-        return lambda key: found.get(key, [])
+                lines.setdefault(key, []).append(line.decode("utf-8", "replace"))
+        return lambda key: lines.get(key, [])
 
-    def _lines(self, event: str, mark: bytes = b"") -> Iterator[tuple[bytes, Bag]]:
+    def _lines(self, event: str, containing: bytes = b"") -> Iterator[tuple[bytes, Bag]]:
         for file in self._files[event]:
             note = self._note.about(file.label)
             try:
-                for number, line, is_whole in json_stream.raw_lines(file, note):
-                    if mark in line:
-                        kind = Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL
+                for number, line, is_complete in json_stream.raw_lines(file, note):
+                    if containing in line:
+                        kind = Kind.BAD_RECORD if is_complete else Kind.TORN_TAIL
                         record = json_stream.decode(line, note, number, kind)
                         if record.__class__ is dict:
                             yield line, record
@@ -82,63 +82,66 @@ class Logs:
                 note(Kind.UNREADABLE_FILE, "", error.reason)
 
 
-def _record(line: str) -> Any:
-    from agent_journal.notes import Notes  # noqa: PLC0415 (what is odd was noted when the line was first read)
+def _decode(line: str) -> Any:
+    from agent_journal.notes import Notes  # noqa: PLC0415 (problems were noted when the line was first read)
 
     return json_stream.decode(line.encode(), Notes(keep=0), "")
 
 
-class Logged:
-    """The events of one session; each is told once, with the message it is about or by itself."""
+class SessionLogs:
+    """The log events of one session; each occurs once, with its message or by itself."""
 
     def __init__(self, logs: Logs | None, session_id: str, items: Iterable[Any]) -> None:
         self._logs = logs
-        self._answers = logs.of(CHAT, session_id) if logs is not None else []
-        self._feedback = logs.of(FEEDBACK, session_id) if logs is not None else []
-        self._in_order = self._are_in_order(items)
-        self.agent = next((found for each in self._answers if (found := words(each.get("userAgent")))), None)
-        self.model = next((found for each in self._answers if (found := words(each.get("modelName")))), None)
+        self._answers = logs.events_of(CHAT, session_id) if logs is not None else []
+        self._feedback = logs.events_of(FEEDBACK, session_id) if logs is not None else []
+        self._match_in_order = self._can_match_in_order(items)
+        self.agent = self._first_text("userAgent")
+        self.model = self._first_text("modelName")
 
-    def _are_in_order(self, items: Iterable[Any]) -> bool:
-        """Whether events that keep no text can be told by their place: there is one for each answer."""
-        if not self._answers or any(each.get("prompt") is not None for each in self._answers):
+    def _first_text(self, name: str) -> str | None:
+        return next((text for event in self._answers if (text := words(event.get(name)))), None)
+
+    def _can_match_in_order(self, items: Iterable[Any]) -> bool:
+        """Whether events without text can be matched by position: there is one for each answer."""
+        if not self._answers or any(event.get("prompt") is not None for event in self._answers):
             return False
         return len(self._answers) == sum(len([*objects(item.get("promptLogs"))]) for item in objects(items))
 
     @property
-    def is_silent(self) -> bool:
-        """Whether no log has anything to say of the session."""
+    def is_empty(self) -> bool:
+        """Whether no log has an event of the session."""
         return self._logs is None or not (self._answers or self._logs.has(TOOL_USE))
 
     @property
     def has_feedback(self) -> bool:
-        """Whether the person thought something of the answers."""
+        """Whether the user rated answers."""
         return bool(self._feedback)
 
-    def of_answer(self, prompts: list[Bag]) -> Bag:
-        """What the logs say of an answer, known by its prompts."""
-        found: Bag = {}
+    def take_answer_event(self, prompts: list[Bag]) -> Bag:
+        """Take the event of an answer, matched by its prompts."""
+        extra: Bag = {}
         for prompt in prompts:
-            event = self._taken(prompt)
+            event = self._take_matching(prompt)
             if event is not None:
-                found = {
-                    CHAT: {key: value for key, value in event.items() if not same(prompt.get(key), value)}
+                extra = {
+                    CHAT: {key: value for key, value in event.items() if not is_equal(prompt.get(key), value)}
                 }
-        return found
+        return extra
 
-    def _taken(self, prompt: Bag) -> Bag | None:
-        if self._in_order:
+    def _take_matching(self, prompt: Bag) -> Bag | None:
+        if self._match_in_order:
             return self._answers.pop(0) if self._answers else None
-        for place, event in enumerate(self._answers):
-            if all(same(event.get(key), prompt.get(key)) for key in ("prompt", "completion")):
-                return self._answers.pop(place)
+        for index, event in enumerate(self._answers):
+            if all(is_equal(event.get(key), prompt.get(key)) for key in ("prompt", "completion")):
+                return self._answers.pop(index)
         return None
 
-    def of_result(self, part: ToolResult) -> Bag:
-        """What the logs say of how a tool was used, known by its result."""
+    def find_result_event(self, part: ToolResult) -> Bag:
+        """Return the event of a tool use, matched by its result."""
         if self._logs is None or part.call_id is None:
             return {}
-        events = self._logs.of(TOOL_USE, part.call_id)
+        events = self._logs.events_of(TOOL_USE, part.call_id)
         if not events:
             return {}
         event = events[-1]
@@ -150,39 +153,39 @@ class Logged:
             event.pop("output", None)
         return {TOOL_USE: event}
 
-    def left(self, session_id: str) -> list[Event]:
-        """Answers of which the session knows nothing any more: another one was asked for in their place."""
+    def unmatched_events(self, session_id: str) -> list[Event]:
+        """Return answers that the session no longer contains: they were regenerated."""
         return [
             Event(
-                id=ids.made(SOURCE, session_id, CHAT, place, event),
+                id=ids.made(SOURCE, session_id, CHAT, index, event),
                 made_id=True,
                 name=CHAT,
                 at=timestamps.moment(event.get("timestamp")),
                 data=event,
             )
-            for place, event in enumerate(self._answers)
+            for index, event in enumerate(self._answers)
         ]
 
-    def feedback(self, asked: dict[str, list[Bag]]) -> list[Feedback]:
-        """What the person thought of answers; `asked` has the prompts of each message."""
-        return [_feedback(event, asked) for event in self._feedback]
+    def feedback(self, prompts_by_message: dict[str, list[Bag]]) -> list[Feedback]:
+        """Return the user's feedback, linked to the messages with the same prompts."""
+        return [_feedback(event, prompts_by_message) for event in self._feedback]
 
 
-def _feedback(event: Bag, asked: dict[str, list[Bag]]) -> Feedback:
+def _feedback(event: Bag, prompts_by_message: dict[str, list[Bag]]) -> Feedback:
     message_id = next(
         (
             message_id
-            for message_id, prompts in asked.items()
+            for message_id, prompts in prompts_by_message.items()
             for prompt in prompts
             if event.get("completion") is not None
-            and all(same(event.get(key), prompt.get(key)) for key in ("prompt", "completion"))
+            and all(is_equal(event.get(key), prompt.get(key)) for key in ("prompt", "completion"))
         ),
         None,
     )
     known = {"prompt", "completion"} if message_id is not None else set()
-    liked = event.get("feedback")
+    is_positive = event.get("feedback")
     return Feedback(
-        rating=("up" if liked else "down") if liked.__class__ is bool else None,
+        rating=("up" if is_positive else "down") if is_positive.__class__ is bool else None,
         at=timestamps.moment(event.get("timestamp")),
         message_id=message_id,
         extra={key: value for key, value in event.items() if key not in {*known, "feedback", "timestamp"}},

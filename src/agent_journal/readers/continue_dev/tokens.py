@@ -1,9 +1,8 @@
-"""Tokens: what each answer cost, else what the whole session did.
+"""Tokens: the usage of each answer, else of the whole session.
 
-The editors' extension writes `promptTokens`, the command line what the API said: `prompt_tokens`, with the
-model and the price, rounded to whole cents; only the session's `totalCost` is exact. The prompt includes what
-came from the cache; where that is more than the prompt, it does not: so it is with Anthropic's models (as of
-June 2026).
+The editor extension writes `promptTokens`; the CLI writes the API's `prompt_tokens`, with the model and the
+cost, rounded to whole cents; only the session's `totalCost` is exact. The prompt includes cached tokens,
+unless those are more than the prompt, as with Anthropic's models (as of June 2026).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def usage(raw: Any, key: str) -> Usage | None:
-    """The counts of a message or session; the object stays whole in `extra`."""
+    """Return the usage of a message or session; the full object stays in `extra`."""
     if raw.__class__ is not dict:
         return None
     prompt = _count(raw, "promptTokens", "prompt_tokens")
@@ -36,10 +35,10 @@ def usage(raw: Any, key: str) -> Usage | None:
     cost = _cost(raw)
     if prompt is output is cost is None:
         return None
-    fresh = None if prompt is None else prompt - (read or 0) - (written or 0)
+    uncached = None if prompt is None else prompt - (read or 0) - (written or 0)
     return Usage(
         key=key,
-        input=prompt if fresh is None or fresh < 0 else fresh,
+        input=prompt if uncached is None or uncached < 0 else uncached,
         output=output,
         cache_read=read,
         cache_write=written,
@@ -50,62 +49,64 @@ def usage(raw: Any, key: str) -> Usage | None:
     )
 
 
-def settle(timeline: list[Message | Event], raw: Any, session_id: str, note: Notes, copied: int = 0) -> None:
+def reconcile(
+    timeline: list[Message | Event], raw: Any, session_id: str, note: Notes, copied: int = 0
+) -> None:
     """Make the answers' tokens add up to those of the session, which counts each request once.
 
-    The answers that a fork copied are counted where they were given. What no answer states (those that a
-    compaction removed, a subagent's, the summary) is the usage of a hidden message. Of the only answer that
-    states tokens, the session's cost is the cost.
+    Answers that a fork copied are counted in their original session. Usage that no answer states (of answers
+    that a compaction removed, of a subagent, of the summary) goes to a hidden message. If only one answer
+    states tokens, it gets the session's exact cost.
     """
-    whole = usage(raw, f"{session_id}:session")
-    if whole is None or not (whole.input or whole.output or whole.cost_usd):
+    total = usage(raw, f"{session_id}:session")
+    if total is None or not (total.input or total.output or total.cost_usd):
         return
     stated = [
-        (place, entry, entry.usage)
-        for place, entry in enumerate(timeline)
+        (index, entry, entry.usage)
+        for index, entry in enumerate(timeline)
         if isinstance(entry, Message) and entry.usage is not None
     ]
-    for place, copy, counts in stated[:copied]:
-        timeline[place] = replace(copy, usage=None, extra=copy.extra | {"usage": counts.extra})
+    for index, copy, counts in stated[:copied]:
+        timeline[index] = replace(copy, usage=None, extra=copy.extra | {"usage": counts.extra})
     stated = stated[copied:]
     if stated:
         output = sum(counts.output or 0 for _, _, counts in stated)
-        if output < (whole.output or 0):
-            left = _remainder(whole, [counts for _, _, counts in stated])
-            if left is None:
-                detail = f"the session counts {whole.output:,} tokens of answers, its messages {output:,}"
+        if output < (total.output or 0):
+            remainder = _remainder(total, [counts for _, _, counts in stated])
+            if remainder is None:
+                detail = f"the session counts {total.output:,} output tokens, its messages {output:,}"
                 note(Kind.PARTIAL_USAGE, "usage", detail)
             else:
-                timeline.append(_unstated(left, stated[-1][1], session_id))
-        elif len(stated) == 1 and output == whole.output:
-            only, answer, counts = stated[0]
-            timeline[only] = replace(answer, usage=replace(counts, cost_usd=whole.cost_usd))
+                timeline.append(_hidden_message(remainder, stated[-1][1], session_id))
+        elif len(stated) == 1 and output == total.output:
+            index, answer, counts = stated[0]
+            timeline[index] = replace(answer, usage=replace(counts, cost_usd=total.cost_usd))
         return
-    for place in range(len(timeline) - 1, -1, -1):
-        entry = timeline[place]
+    for index in range(len(timeline) - 1, -1, -1):
+        entry = timeline[index]
         if isinstance(entry, Message) and entry.role == "assistant":
-            timeline[place] = replace(entry, usage=whole)
+            timeline[index] = replace(entry, usage=total)
             return
 
 
-def _four(counts: Usage) -> tuple[int, int, int, int]:
+def _token_counts(counts: Usage) -> tuple[int, int, int, int]:
     return counts.input or 0, counts.output or 0, counts.cache_read or 0, counts.cache_write or 0
 
 
 def _sum(all_counts: Iterable[Usage]) -> tuple[int, ...]:
-    return tuple(map(sum, zip((0, 0, 0, 0), *map(_four, all_counts), strict=True)))
+    return tuple(map(sum, zip((0, 0, 0, 0), *map(_token_counts, all_counts), strict=True)))
 
 
-def _remainder(whole: Usage, stated: list[Usage]) -> Usage | None:
-    """What the session counts beyond its answers; None if the two do not count alike."""
-    left = [total - part for total, part in zip(_four(whole), _sum(stated), strict=True)]
-    if min(left) < 0:
+def _remainder(total: Usage, stated: list[Usage]) -> Usage | None:
+    """Return the session's usage minus that of its answers; None if the two count differently."""
+    remainder = [whole - part for whole, part in zip(_token_counts(total), _sum(stated), strict=True)]
+    if min(remainder) < 0:
         return None
-    sent, output, read, written = left
-    return Usage(key=whole.key, input=sent, output=output, cache_read=read, cache_write=written)
+    sent, output, read, written = remainder
+    return Usage(key=total.key, input=sent, output=output, cache_read=read, cache_write=written)
 
 
-def _unstated(left: Usage, answer: Message, session_id: str) -> Message:
+def _hidden_message(remainder: Usage, answer: Message, session_id: str) -> Message:
     return Message(
         id=ids.made(SOURCE, session_id, "usage"),
         made_id=True,
@@ -113,26 +114,28 @@ def _unstated(left: Usage, answer: Message, session_id: str) -> Message:
         at=answer.at,
         model=answer.model,
         hidden=True,
-        usage=left,
+        usage=remainder,
     )
 
 
-def stated_before(items: list[Any], raw: Any) -> tuple[int, int]:
-    """How many answers state tokens that the session itself does not count, and where the last of them is.
+def find_copied_answers(items: list[Any], raw: Any) -> tuple[int, int]:
+    """Return how many answers have tokens that the session itself does not count, and the index of the last.
 
-    The session counts the answers from some place on exactly: it may be a fork, whose beginning is a copy.
+    The session counts exactly the answers after some index: it may be a fork, whose beginning is a copy.
     """
-    whole = usage(raw, "")
-    stated = [(place, counts) for place, item in enumerate(items) if (counts := _of_item(item)) is not None]
-    if whole is None or not stated:
+    total = usage(raw, "")
+    stated = [
+        (index, counts) for index, item in enumerate(items) if (counts := _item_usage(item)) is not None
+    ]
+    if total is None or not stated:
         return 0, 0
     for number in range(1, len(stated)):
-        if _sum(counts for _, counts in stated[number:]) == _four(whole):
+        if _sum(counts for _, counts in stated[number:]) == _token_counts(total):
             return number, stated[number - 1][0]
     return 0, 0
 
 
-def _of_item(item: Any) -> Usage | None:
+def _item_usage(item: Any) -> Usage | None:
     message = item.get("message") if item.__class__ is dict else None
     return usage(message.get("usage"), "") if message.__class__ is dict else None
 

@@ -1,6 +1,6 @@
 """GitHub Copilot CLI: one JSONL file of chained events per session; in 2025 at first one JSON file.
 
-A person's and the model's words are messages, a tool's answer is one too; all else stays an event.
+Texts of the user and the model and tool results become messages; all other records stay events.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal.errors import UnreadableSource
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.copilot_cli.detect import EVENTS, HISTORY, version_of
+from agent_journal.readers.copilot_cli.detect import EVENTS, HISTORY, detect_version
 from agent_journal.readers.dialects.copilot_events.names import TOOL_KINDS
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
-# A session's folder is called by its id, a UUID.
+# The name of a session's folder is its id, a UUID.
 _FOLDER = "*/????????-????-????-????-????????????"
 
-_OF_THE_APP = (
+_APP_FILES = (
     "config.json",
     "settings.json",
     "settings.json.lock",
@@ -44,7 +44,7 @@ INFO = ReaderInfo(
     names={"unified": "github_copilot", "pam": "copilot", "record": "copilot-cli"},
     config_key="copilot_cli",
     env=("AJ_COPILOT_PATH", "COPILOT_HOME"),
-    # The same below a person's folder on Linux, macOS and Windows.
+    # The same paths below the home folder on Linux, macOS and Windows.
     homes=(
         "~/.copilot/session-state/*/events.jsonl",
         "~/.copilot/session-state/*.jsonl",
@@ -53,7 +53,7 @@ INFO = ReaderInfo(
         "%COPILOT_HOME%/session-state/*.jsonl",
         "%COPILOT_HOME%/history-session-state/*.json",
         "~/.copilot-cli/sessions/*/events.jsonl",
-        # Builds before 1.0.40, which moves what it finds there, followed XDG_STATE_HOME and XDG_CONFIG_HOME.
+        # Builds before 1.0.40, which moves these files, followed XDG_STATE_HOME and XDG_CONFIG_HOME.
         "~/.local/state/.copilot/session-state/*/events.jsonl",
         "~/.local/state/.copilot/session-state/*.jsonl",
         "~/.local/state/.copilot/history-session-state/*.json",
@@ -73,8 +73,8 @@ INFO = ReaderInfo(
         f"{_FOLDER}/inuse.*.lock",
         "*/session-state/.session-operation-locks/*.lock",
         "*/session-store.db*",
-        # Settings, caches and logs of the app; what people typed is in the sessions as well.
-        *(f"*/.copilot/{name}" for name in _OF_THE_APP),
+        # Settings, caches and logs of the app; the sessions also have the prompts.
+        *(f"*/.copilot/{name}" for name in _APP_FILES),
     ),
     tool_kinds=TOOL_KINDS,
     required=("messages[].timestamp", "messages[].content"),
@@ -91,18 +91,18 @@ INFO = ReaderInfo(
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim files of events that an editor did not write, and the JSON files before them."""
-    return version_of(peek)
+    """Claim event files not written by an editor, and the older JSON files."""
+    return detect_version(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield the one conversation that a file holds."""
+    """Yield the conversation of a file."""
     if version == HISTORY:
-        from agent_journal.readers.dialects.copilot_events import history  # noqa: PLC0415 (imported when something is read)
+        from agent_journal.readers.dialects.copilot_events import history  # noqa: PLC0415 (imported only to read)
 
         yield history.conversation(source, note, INFO.name)
         return
-    from agent_journal.readers.dialects.copilot_events.session import Session  # noqa: PLC0415 (imported when something is read)
+    from agent_journal.readers.dialects.copilot_events.session import Session  # noqa: PLC0415 (imported only to read)
 
     session = Session(source, note)
     session.read()

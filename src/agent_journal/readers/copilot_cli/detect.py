@@ -1,4 +1,4 @@
-"""How a session is told from other tools' logs: by the envelope and the names of its events."""
+"""Distinguishes sessions from other tools' logs by the envelope and the names of their events."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from agent_journal.readers.dialects.copilot_events.names import KNOWN_TYPES
 if TYPE_CHECKING:
     from agent_journal.detection.peek import Peek
 
-# What `session.start` calls the version of the events.
+# The version of the events in `session.start`.
 EVENTS = "1"
 HISTORY = "history"
 
 _ENVELOPE = {"id", "timestamp"}
 
 
-def version_of(peek: Peek) -> str | None:
-    """The version of the format if the input is a session, else None."""
+def detect_version(peek: Peek) -> str | None:
+    """Return the version of the format if the input is a session, else None."""
     if "chatMessages" in peek.keys:
         return HISTORY if any(_is_history(record) for record in peek.records) else None
     if not peek.keys >= {"type", "data"} or any(_is_an_editors(record) for record in peek.records):
@@ -33,7 +33,7 @@ def _is_event(record: dict[str, Any], peek: Peek) -> bool:
     kind = record.get("type")
     if not isinstance(kind, str) or kind not in KNOWN_TYPES or not isinstance(record.get("data"), dict):
         return False
-    # A first line that imports a long session is cut before its id, which stands behind the payload.
+    # A first line that imports a long session is cut off before its id, which follows the payload.
     return record.keys() >= _ENVELOPE or (peek.is_cut and len(peek.records) == 1)
 
 

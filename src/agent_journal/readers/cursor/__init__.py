@@ -1,7 +1,7 @@
-"""Cursor: the editor's state (SQLite), chats of the command line (SQLite), transcripts of agents.
+"""Cursor: the editor's state (SQLite), chats of the CLI (SQLite), transcripts of agents.
 
-One chat may lie in several of these forms, under one id. Transcripts are copies: one is left alone where the
-chat itself is beside it, and `INFO.versions` names the forms in the order of how much they tell.
+One chat may exist in several of these forms, with the same id. Transcripts are copies: one is skipped if the
+chat itself is on the same machine. `INFO.versions` lists the most detailed form first.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.cursor.detect import version_of
+from agent_journal.readers.cursor.detect import detect_version
 from agent_journal.readers.cursor.names import CLI, IDE, NAME, TOOL_KINDS, TRANSCRIPT, TRANSCRIPT_TEXT
 from agent_journal.records.forms import RecordForm
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
-# The same below a person's folder on all systems; on Linux the second follows XDG_CONFIG_HOME.
+# The same in the home directory of all systems; on Linux the second follows XDG_CONFIG_HOME.
 _ROOTS = ("~/.cursor", "~/.config/cursor", "%CURSOR_CONFIG_DIR%", "%CURSOR_DATA_DIR%")
-_PLACES = (
+_PATTERNS = (
     "chats/*/*/store.db",
-    # What other editors hold through the Agent Client Protocol lies in folders of its own.
+    # Sessions of other editors that use the Agent Client Protocol.
     "acp-sessions/*/store.db",
     *(f"projects/*/agent-transcripts/**/*.{form}" for form in ("jsonl", "txt")),
 )
@@ -40,11 +40,11 @@ INFO = ReaderInfo(
     env=("AJ_CURSOR_PATH", "CURSOR_CONFIG_DIR", "CURSOR_DATA_DIR"),
     homes=(
         *(
-            f"{home}/Cursor/User/{place}/state.vscdb"
+            f"{home}/Cursor/User/{folder}/state.vscdb"
             for home in ("~/.config", "~/Library/Application Support", "%APPDATA%")
-            for place in ("globalStorage", "workspaceStorage/*")
+            for folder in ("globalStorage", "workspaceStorage/*")
         ),
-        *(f"{root}/{place}" for root in _ROOTS for place in _PLACES),
+        *(f"{root}/{pattern}" for root in _ROOTS for pattern in _PATTERNS),
         "~/.cursor/conversations/**/*",
     ),
     companions=(
@@ -58,22 +58,22 @@ INFO = ReaderInfo(
     tool_kinds=TOOL_KINDS,
     record=RecordForm(system_as="assistant", told_once=True),
     resume="cursor-agent --resume {id}",
-    undercounts="many answers are not counted at all",
+    undercounts="many answers have no token counts",
     evidence=(
-        "the source of programs that read and write its stores (specstory, agentsview and others, to Cursor "
-        "3.13 and CLI 2026.09), and samples of transcripts; verified November 2026. The editor is closed: "
-        "how it counts tokens and keeps pictures is not verified"
+        "the source of programs that read and write its stores (specstory, agentsview and others, up to "
+        "Cursor 3.13 and CLI 2026.09), and samples of transcripts; verified November 2026. The editor is "
+        "closed source: how it counts tokens and stores images is not verified"
     ),
 )
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim databases with the editor's or the command line's chats, and transcripts of both kinds."""
-    return version_of(peek)
+    """Claim databases with chats of the editor or the CLI, and transcripts in both forms."""
+    return detect_version(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield every chat in a database, or the one of a transcript."""
-    from agent_journal.readers.cursor import units  # noqa: PLC0415 (imported when something is read)
+    """Yield every chat of a database, or the chat of a transcript."""
+    from agent_journal.readers.cursor import units  # noqa: PLC0415 (imported only to read)
 
-    yield from units.conversations(source, version, note)
+    yield from units.read_unit(source, version, note)

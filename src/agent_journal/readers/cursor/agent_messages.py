@@ -1,4 +1,4 @@
-"""Messages as the agent keeps them for the model: roles and blocks in the words of the AI SDK."""
+"""Messages as the agent stores them for the model: roles and blocks in the form of the AI SDK."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from agent_journal.decoding.fields import Fields
 from agent_journal.model import Event, Media, Message, Other, Reasoning, Text, ToolCall, ToolResult, ids
 from agent_journal.notes import Kind
-from agent_journal.readers.cursor.names import NAME, kind_of
-from agent_journal.readers.cursor.query import asked, asked_at, is_query
-from agent_journal.readers.dialects.injected_text import SENT, Tags
-from agent_journal.readers.dialects.openai_messages import inline
+from agent_journal.readers.cursor.names import NAME, tool_kind
+from agent_journal.readers.cursor.query import is_query, prompt_time, unwrap_prompt
+from agent_journal.readers.dialects.injected_text import SENT_TEXT_KEY, Tags
+from agent_journal.readers.dialects.openai_messages import parse_data_url
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 _ROLES = ("user", "assistant", "system", "tool")
-_TEXTS = ("text", "error-text")
+_TEXT_TYPES = ("text", "error-text")
 _CONTEXT = "<user_info>"
-# What the agent itself says in the person's place.
-_NOT_TYPED = (_CONTEXT, "<system_notification>", "<system_reminder>", "<system-reminder>")
+# The beginnings of texts that the agent writes in the user's turn.
+_AGENT_TEXT_TAGS = (_CONTEXT, "<system_notification>", "<system_reminder>", "<system-reminder>")
 _CONTEXT_TAGS = Tags(
     (
         *("additional_data", "attached_files", "open_and_recently_viewed_files", "project_layout", "rules"),
         *("git_status", "agent_transcripts", "agent_skills", "manually_attached_skills", "image_files"),
     )
 )
-# What the agent tells the model of the machine, before anybody has asked anything.
+# The agent's description of the machine, sent before the first prompt.
 _FACTS = {
     "cwd": re.compile(r"^Workspace Path: (.+)$", re.MULTILINE),
     "os": re.compile(r"^OS Version: (.+)$", re.MULTILINE),
@@ -42,7 +42,7 @@ _FACTS = {
 
 
 def entry(data: Bag, name: str, chat_id: str, note: Notes) -> Entry:
-    """A message, known by the hash of its blob."""
+    """Convert a message, identified by the hash of its blob."""
     where = f"blob {name[:16]}"
     fields = Fields(data, note, where)
     entry_id = name or ids.made(NAME, chat_id, data)
@@ -55,12 +55,12 @@ def entry(data: Bag, name: str, chat_id: str, note: Notes) -> Entry:
     parts = _parts(content, role, note, where)
     hidden = role == "system" or (role == "user" and is_context(parts))
     if role == "user" and not hidden:
-        parts = with_context_marked(parts)
+        parts = mark_context(parts)
     return Message(
         id=entry_id,
         made_id=not name,
         role=role,
-        at=asked_at(parts) if role == "user" else None,
+        at=prompt_time(parts) if role == "user" else None,
         model=_model(fields, content),
         hidden=hidden,
         parts=parts,
@@ -69,43 +69,45 @@ def entry(data: Bag, name: str, chat_id: str, note: Notes) -> Entry:
     )
 
 
-def told_once(entry: Entry, used: Counter[str], chat_id: str) -> Entry:
-    """The entry with an id of its own: the same words said again have the same hash, which `used` counts."""
-    used[entry.id] += 1
-    if used[entry.id] == 1:
+def with_unique_id(entry: Entry, id_counts: Counter[str], chat_id: str) -> Entry:
+    """Return the entry with a unique id: equal messages have the same hash, which `id_counts` counts."""
+    id_counts[entry.id] += 1
+    if id_counts[entry.id] == 1:
         return entry
-    return replace(entry, id=ids.made(NAME, chat_id, entry.id, used[entry.id]), made_id=True)
+    return replace(entry, id=ids.made(NAME, chat_id, entry.id, id_counts[entry.id]), made_id=True)
 
 
 def is_context(parts: list[Part]) -> bool:
-    """Whether a message tells of the machine, or of what was done on it, and of nothing else."""
-    return bool(parts) and all(isinstance(part, Text) and _is_not_typed(part) for part in parts)
+    """Whether a message contains only context about the machine and the work on it."""
+    return bool(parts) and all(isinstance(part, Text) and _is_agent_text(part) for part in parts)
 
 
-def with_context_marked(parts: list[Part]) -> list[Part]:
-    """The parts, with those marked that tell of the machine beside what was typed."""
+def mark_context(parts: list[Part]) -> list[Part]:
+    """Mark the parts with context as injected, in a message that also has a prompt."""
     return [
-        replace(part, injected=True) if isinstance(part, Text) and part.text and _is_not_typed(part) else part
+        replace(part, injected=True)
+        if isinstance(part, Text) and part.text and _is_agent_text(part)
+        else part
         for part in parts
     ]
 
 
-def _is_not_typed(part: Text) -> bool:
-    if is_query(part.extra.get(SENT)):
+def _is_agent_text(part: Text) -> bool:
+    if is_query(part.extra.get(SENT_TEXT_KEY)):
         return not part.text
-    return not part.text or part.text.lstrip().startswith(_NOT_TYPED) or _CONTEXT_TAGS.is_all(part.text)
+    return not part.text or part.text.lstrip().startswith(_AGENT_TEXT_TAGS) or _CONTEXT_TAGS.is_all(part.text)
 
 
-def facts(parts: list[Part]) -> dict[str, str]:
-    """What is told of the machine: folder, system, shell."""
+def environment_facts(parts: list[Part]) -> dict[str, str]:
+    """Return the folder, operating system and shell stated in a message."""
     text = "\n".join(part.text for part in parts if isinstance(part, Text) and _CONTEXT in part.text)
-    found = {name: pattern.search(text) for name, pattern in _FACTS.items()} if text else {}
-    return {name: match[1].strip() for name, match in found.items() if match}
+    matches = {name: pattern.search(text) for name, pattern in _FACTS.items()} if text else {}
+    return {name: match[1].strip() for name, match in matches.items() if match}
 
 
 def _parts(content: Any, role: Role, note: Notes, where: str) -> list[Part]:
     if isinstance(content, str):
-        return [asked(content) if role == "user" else Text(text=content)]
+        return [unwrap_prompt(content) if role == "user" else Text(text=content)]
     if not isinstance(content, list):
         return [] if content is None else [Other(data=content)]
     return [_part(block, role, note, where) for block in content]
@@ -119,38 +121,40 @@ def _part(block: Any, role: Role, note: Notes, where: str) -> Part:
     fields.drop("type")
     match kind:
         case "text" if isinstance(text := fields.take("text"), str):
-            return asked(text, fields.rest()) if role == "user" else Text(text=text, extra=fields.rest())
+            return (
+                unwrap_prompt(text, fields.rest()) if role == "user" else Text(text=text, extra=fields.rest())
+            )
         case "reasoning":
             signature = fields.text("signature")
             return Reasoning(text=fields.text("text"), signature=signature, extra=fields.rest())
         case "redacted-reasoning":
             return Reasoning(encrypted=fields.text("data"), extra=fields.rest())
         case "tool-call":
-            return _call(fields)
+            return _tool_call(fields)
         case "tool-result":
-            return _result(fields)
+            return _tool_result(fields)
         case "image" | "file":
             return _media(kind, fields)
     note(Kind.UNKNOWN_TYPE, where, f"content block {str(kind)[:40]!r}")
     return Other(data=block, name=kind if isinstance(kind, str) else None)
 
 
-def _call(fields: Fields) -> Part:
+def _tool_call(fields: Fields) -> Part:
     name = fields.text("toolName") or ""
     return ToolCall(
         name=name,
         call_id=fields.text("toolCallId"),
         input=fields.take("args" if fields.has("args") else "input"),
-        kind=kind_of(name),
+        kind=tool_kind(name),
         extra=fields.rest(),
     )
 
 
-def _result(fields: Fields) -> Part:
+def _tool_result(fields: Fields) -> Part:
     raw = fields.take("result" if fields.has("result") else "output")
     is_error = fields.flag("isError")
     kind, value = (raw.get("type"), raw.get("value")) if isinstance(raw, dict) else (None, None)
-    if kind in _TEXTS and isinstance(value, str):  # since version 5 of the SDK
+    if kind in _TEXT_TYPES and isinstance(value, str):  # since version 5 of the SDK
         raw, is_error = value, True if kind == "error-text" else is_error
     return ToolResult(
         call_id=fields.text("toolCallId"),
@@ -162,29 +166,29 @@ def _result(fields: Fields) -> Part:
 
 
 def _media(kind: str, fields: Fields) -> Part:
-    """A picture or file: inline, or by its address."""
+    """Convert an image or file: inline, or by its URL."""
     content = fields.text("image") if kind == "image" else fields.text("data")
-    is_address = content is not None and "://" in content[:20]
+    is_url = content is not None and "://" in content[:20]
     media: MediaKind = "image" if kind == "image" else "file"
-    mime, data = inline(content)
+    mime, data = parse_data_url(content)
     return Media(
         kind=media,
         mime=fields.text("mimeType") or fields.text("mediaType") or mime,
         name=fields.text("filename"),
-        ref=content if is_address else None,
-        data=None if is_address else data or content,
+        ref=content if is_url else None,
+        data=None if is_url else data or content,
         extra=fields.rest(),
     )
 
 
 def _model(fields: Fields, content: Any) -> str | None:
-    """The model that answered, where the message or one of its blocks names it."""
-    options = [fields.look("providerOptions")]
+    """Return the model that answered, if the message or one of its blocks names it."""
+    all_options = [fields.look("providerOptions")]
     if isinstance(content, list):
-        options += [block.get("providerOptions") for block in content if isinstance(block, dict)]
-    for option in options:
-        own = option.get("cursor") if isinstance(option, dict) else None
-        name = own.get("modelName") if isinstance(own, dict) else None
+        all_options += [block.get("providerOptions") for block in content if isinstance(block, dict)]
+    for options in all_options:
+        cursor_options = options.get("cursor") if isinstance(options, dict) else None
+        name = cursor_options.get("modelName") if isinstance(cursor_options, dict) else None
         if isinstance(name, str) and name:
             return name
     return None

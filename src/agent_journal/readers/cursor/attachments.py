@@ -1,4 +1,4 @@
-"""What was sent along with a message: files, selected code and output, pictures; and code of an answer."""
+"""Attachments of a message (files, selected code and output, images), and the code of an answer."""
 
 from __future__ import annotations
 
@@ -9,70 +9,74 @@ import msgspec
 
 from agent_journal.decoding.fields import Fields
 from agent_journal.model import Code, Media
-from agent_journal.readers.cursor.values import path_of, said
+from agent_journal.readers.cursor.values import nonempty_fields, path_of
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, Part
 
-_BYTE = 256
+_MAX_BYTE = 255
 
 
-def sent_along(fields: Fields) -> list[Part]:
-    """Files, selections and pictures of a message, taken out of its fields."""
-    found: list[Part] = []
+def take_attachments(fields: Fields) -> list[Part]:
+    """Take the files, selections and images of a message out of its fields."""
+    parts: list[Part] = []
     context = fields.nested("context")
     for holder in (fields, context):
         if holder is not None:
-            found += _each(holder, "fileSelections", _file)
-            found += _each(holder, "selections", _selection)
-            found += _each(holder, "terminalSelections", _selection)
-            found += _each(holder, "selectedImages", _image)
-    found += _each(fields, "attachedCodeChunks", _chunk)
-    found += _each(fields, "images", _image)
-    return found
+            parts += _convert_each(holder, "fileSelections", _file)
+            parts += _convert_each(holder, "selections", _selection)
+            parts += _convert_each(holder, "terminalSelections", _selection)
+            parts += _convert_each(holder, "selectedImages", _image)
+    parts += _convert_each(fields, "attachedCodeChunks", _chunk)
+    parts += _convert_each(fields, "images", _image)
+    return parts
 
 
-def code_blocks(fields: Fields, text: str | None) -> list[Part]:
-    """Code that the text does not contain already; what it does contain stays where it was.
+def take_code_blocks(fields: Fields, text: str | None) -> list[Part]:
+    """Take the code blocks that the text does not contain; the others stay in the fields.
 
-    In chats of 2024 a block only tells which one of the text it is and which file it is for.
+    In chats of 2024 a block only states its index in the text and the file it is for.
     """
     blocks = fields.look("codeBlocks")
     if not blocks or not isinstance(blocks, list):
         return []
-    used = fields.look("toolFormerData")
-    written = used.get("params") or used.get("rawArgs") if isinstance(used, dict) else None
-    further = [block for block in blocks if isinstance(block, dict) and not _is_told(block, text, written)]
-    if further:
-        left = [block for block in blocks if not isinstance(block, dict) or _is_told(block, text, written)]
-        fields.keep("codeBlocks", left)
-    return [_block(Fields(block, fields.note, fields.where)) for block in further]
+    tool_use = fields.look("toolFormerData")
+    tool_input = tool_use.get("params") or tool_use.get("rawArgs") if isinstance(tool_use, dict) else None
+    new_blocks = [
+        block for block in blocks if isinstance(block, dict) and not _is_repeated(block, text, tool_input)
+    ]
+    if new_blocks:
+        others = [
+            block for block in blocks if not isinstance(block, dict) or _is_repeated(block, text, tool_input)
+        ]
+        fields.keep("codeBlocks", others)
+    return [_block(Fields(block, fields.note, fields.where)) for block in new_blocks]
 
 
-def _is_told(block: Bag, text: str | None, written: Any) -> bool:
-    """Whether the code of a block is in a text, or in the JSON of what a tool was asked to write."""
+def _is_repeated(block: Bag, text: str | None, tool_input: Any) -> bool:
+    """Whether the code of a block also occurs in the text or in the JSON of a tool's input."""
     code = block.get("content") or block.get("code")
     if not isinstance(code, str):
         return not code
     if not code or (text and code.strip() in text):
         return True
-    return isinstance(written, str) and msgspec.json.encode(code)[1:-1].decode() in written
+    return isinstance(tool_input, str) and msgspec.json.encode(code)[1:-1].decode() in tool_input
 
 
-def _each(fields: Fields, name: str, make: Any) -> list[Part]:
-    """A part of each object in a list; what else is in the list stays."""
+def _convert_each(fields: Fields, name: str, make: Any) -> list[Part]:
+    """Convert each object in a list to a part; other values stay in the list."""
     values = fields.items(name)
     if not values:
         return []
-    strange = [value for value in values if not isinstance(value, dict)]
-    if strange:
-        fields.keep(name, strange)
+    others = [value for value in values if not isinstance(value, dict)]
+    if others:
+        fields.keep(name, others)
     return [make(Fields(value, fields.note, fields.where)) for value in values if isinstance(value, dict)]
 
 
 def _file(fields: Fields) -> Part:
     path = path_of(fields.look("uri"))
-    return Media(kind="file", name=_last_step(path), ref=path, extra=said(fields.rest()))
+    return Media(kind="file", name=_file_name(path), ref=path, extra=nonempty_fields(fields.rest()))
 
 
 def _selection(fields: Fields) -> Part:
@@ -84,7 +88,7 @@ def _selection(fields: Fields) -> Part:
         file=path_of(fields.look("uri")),
         first_line=first,
         last_line=last,
-        extra=said(fields.rest()),
+        extra=nonempty_fields(fields.rest()),
     )
 
 
@@ -100,7 +104,7 @@ def _chunk(fields: Fields) -> Part:
         file=fields.text("relativeWorkspacePath") or path_of(fields.look("uri")),
         first_line=first,
         last_line=first + len(lines) - 1 if is_text and lines and first is not None else None,
-        extra=said(fields.rest()),
+        extra=nonempty_fields(fields.rest()),
     )
 
 
@@ -109,7 +113,7 @@ def _block(fields: Fields) -> Part:
         code=fields.text("content") or fields.text("code") or "",
         language=fields.text("languageId") or None,
         file=path_of(fields.look("uri")),
-        extra=said(fields.rest()),
+        extra=nonempty_fields(fields.rest()),
     )
 
 
@@ -118,29 +122,29 @@ def _image(fields: Fields) -> Part:
     return Media(
         kind="image",
         mime=fields.text("mimeType"),
-        name=_last_step(path),
+        name=_file_name(path),
         ref=path,
         data=_base64(fields),
-        extra=said(fields.rest()),
+        extra=nonempty_fields(fields.rest()),
     )
 
 
 def _base64(fields: Fields) -> str | None:
-    """The picture itself: in base64, or as an object of bytes by their positions."""
+    """Take the image data: in base64, or as an object of bytes by index."""
     data = fields.look("data")
     if isinstance(data, str):
         return fields.text("data")
     values = list(data.values()) if isinstance(data, dict) else data
     if not isinstance(values, list) or not values:
         return None
-    if not all(value.__class__ is int and 0 <= value < _BYTE for value in values):
+    if not all(value.__class__ is int and 0 <= value <= _MAX_BYTE for value in values):
         return None
     fields.drop("data")
     return base64.b64encode(bytes(values)).decode("ascii")
 
 
 def _lines(span: Any) -> tuple[int | None, int | None]:
-    """First and last line of a range, which names them in one of two ways."""
+    """Return the first and last line of a range, which has one of two forms."""
     if not isinstance(span, dict):
         return None, None
     first = span.get("startLineNumber", span.get("selectionStartLineNumber"))
@@ -148,5 +152,5 @@ def _lines(span: Any) -> tuple[int | None, int | None]:
     return first if first.__class__ is int else None, last if last.__class__ is int else None
 
 
-def _last_step(path: str | None) -> str | None:
+def _file_name(path: str | None) -> str | None:
     return None if path is None else path.replace("\\", "/").rpartition("/")[2] or None

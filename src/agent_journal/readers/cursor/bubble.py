@@ -1,14 +1,15 @@
-"""Bubbles: each is one thing that was said, thought or done, of a person or of the model."""
+"""Bubbles: each is one text, thought or tool use of the user or the model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding.fields import Fields
-from agent_journal.model import Event, Message, Reasoning, Text, Usage, timestamps
+from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult, Usage, timestamps
 from agent_journal.notes import Kind
-from agent_journal.readers.cursor import attachments, rich_text, tool
-from agent_journal.readers.cursor.values import parsed, said, text_in
+from agent_journal.readers.cursor import attachments
+from agent_journal.readers.cursor.names import tool_kind
+from agent_journal.readers.cursor.values import nonempty_fields, nonempty_text, parse_json
 
 if TYPE_CHECKING:
     from agent_journal.model import Part, Role
@@ -16,28 +17,34 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 _ROLES: dict[Any, Role] = {1: "user", 2: "assistant", "user": "user", "ai": "assistant"}
-# Times below are milliseconds since the editor was started (the year 2000 as milliseconds since 1970).
-_ABSOLUTE_FROM = 946_684_800_000
-# What a header says and its bubble says too.
-_TOLD = frozenset({"bubbleId", "type", "createdAt"})
+# Clocks below the year 2000 count milliseconds since the editor was started, not since 1970.
+_MIN_EPOCH_MS = 946_684_800_000
+# Fields of a header that its bubble repeats.
+_REPEATED_KEYS = frozenset({"bubbleId", "type", "createdAt"})
 _CLOCKS = ("clientStartTime", "clientRpcSendTime", "clientSettleTime", "clientEndTime")
+# Nodes of rich text that start a new line.
+_BREAK_TYPES = ("paragraph", "linebreak", "code")
+# Results are objects; these fields hold the output of a command and the contents of a file.
+_OUTPUT_KEYS = ("output", "contents")
+_FAILED_STATUSES = ("error", "cancelled")
+_ERROR_KEYS = ("clientVisibleErrorMessage", "modelVisibleErrorMessage")
 
 
 class Bubbles:
-    """Makes entries of the bubbles of one chat, in their order."""
+    """Converts the bubbles of one chat to entries, in their order."""
 
     def __init__(self, note: Notes) -> None:
         self._note = note
-        self._asked: str | None = None
-        self.answers = self.counted = 0
+        self._requested_model: str | None = None
+        self.answers = self.counted_answers = 0
 
     def entry(self, bubble_id: str, bubble: dict[str, Any], header: dict[str, Any]) -> Entry:
-        """A message; an event if nothing is said in it, as in the many that only hold a place."""
-        fields = Fields(said(bubble), self._note, f"bubble {bubble_id}")
+        """Convert a bubble to a message, or to an event if it has no content, as many placeholders."""
+        fields = Fields(nonempty_fields(bubble), self._note, f"bubble {bubble_id}")
         role = self._role(fields, header)
         fields.drop("bubbleId")
-        _drop_no_count(fields)
-        at = _moment(fields)
+        _drop_zero_counts(fields)
+        at = _sent_at(fields)
         if at is None and "createdAt" in header:
             at = timestamps.moment(header["createdAt"])
         parts = [] if role is None else self._parts(fields, role, bubble_id)
@@ -54,7 +61,7 @@ class Bubbles:
         )
 
     def _role(self, fields: Fields, header: dict[str, Any]) -> Role | None:
-        """Who speaks. Old bubbles name him, newer ones have a number for him."""
+        """Return the role. Old bubbles name it, newer ones have a number for it."""
         for kind in (fields.look("type"), header.get("type")):
             if kind.__class__ is int or kind.__class__ is str:
                 role = _ROLES.get(kind)
@@ -66,61 +73,62 @@ class Bubbles:
 
     def _parts(self, fields: Fields, role: Role, bubble_id: str) -> list[Part]:
         parts: list[Part] = []
-        if fields.has("thinking") and (thought := _thought(fields)) is not None:
+        if fields.has("thinking") and (thought := _take_reasoning(fields)) is not None:
             parts.append(thought)
-        text = fields.text("text") or fields.text("rawText") or rich_text.plain(fields.look("richText"))
+        text = fields.text("text") or fields.text("rawText") or _rich_text(fields.look("richText"))
         if text:
             parts.append(Text(text=text))
         if fields.has("codeBlocks"):
-            parts += attachments.code_blocks(fields, text)
-        if fields.has("toolFormerData") and (used := fields.bag("toolFormerData")) is not None:
-            done = tool.parts(used, bubble_id, self._note, str(fields.where))
-            parts += done
-            if not done:
-                fields.keep("toolFormerData", used)
+            parts += attachments.take_code_blocks(fields, text)
+        if fields.has("toolFormerData") and (tool_use := fields.bag("toolFormerData")) is not None:
+            tool_parts = _tool_parts(tool_use, bubble_id, self._note, str(fields.where))
+            parts += tool_parts
+            if not tool_parts:
+                fields.keep("toolFormerData", tool_use)
         if role == "user" or fields.look("images"):
-            parts += attachments.sent_along(fields)
-        if fields.has("errorDetails") and (told := _error(fields.look("errorDetails"))):
-            parts.append(Text(text=told, extra={"kind": "errorDetails"}))
+            parts += attachments.take_attachments(fields)
+        if fields.has("errorDetails") and (error := _error_text(fields.look("errorDetails"))):
+            parts.append(Text(text=error, extra={"kind": "errorDetails"}))
         return parts
 
     def _model(self, fields: Fields, role: Role) -> str | None:
-        """Who answered. Many answers do not tell, but the question tells which model it was put to."""
+        """Return the model that answered. Many answers do not state it, but their prompts name a model."""
         info = fields.nested("modelInfo") if fields.has("modelInfo") else None
         stated = (info.text("modelName") if info else None) or fields.text("modelType")
         if role == "user":
-            self._asked = stated
+            self._requested_model = stated
             if stated is not None:
                 fields.keep("modelInfo", {"modelName": stated})
             return None
-        return stated or self._asked
+        return stated or self._requested_model
 
     def _usage(self, fields: Fields, role: Role) -> Usage | None:
-        """Tokens, if they were counted; `inputTokens` is the whole prompt, be it from a cache or not."""
+        """Return the tokens, if they were counted; `inputTokens` is the full prompt, cached or not."""
         self.answers += role == "assistant"
         counts = fields.look("tokenCount")
         if not isinstance(counts, dict):
             return None
-        found = [_count(counts.get(name)) for name in ("inputTokens", "outputTokens", "totalTokens")]
-        if not any(found):
+        sent, received, total = (
+            _positive_int(counts.get(name)) for name in ("inputTokens", "outputTokens", "totalTokens")
+        )
+        if not (sent or received or total):
             return None
-        self.counted += 1
-        spent, answered, total = found
-        return Usage(input=spent, output=answered, total=total, extra=fields.take("tokenCount"))
+        self.counted_answers += 1
+        return Usage(input=sent, output=received, total=total, extra=fields.take("tokenCount"))
 
 
-def _drop_no_count(fields: Fields) -> None:
-    """Zero stands for "not counted": a prompt has at least one token."""
+def _drop_zero_counts(fields: Fields) -> None:
+    """Drop token counts of zero, which mean "not counted": a prompt has at least one token."""
     counts = fields.look("tokenCount")
     if isinstance(counts, dict) and not any(counts.values()):
         fields.drop("tokenCount")
 
 
-def _count(value: Any) -> int | None:
+def _positive_int(value: Any) -> int | None:
     return value if value.__class__ is int and value > 0 else None
 
 
-def _thought(fields: Fields) -> Part | None:
+def _take_reasoning(fields: Fields) -> Part | None:
     thinking = fields.look("thinking")
     if isinstance(thinking, str):
         fields.drop("thinking")
@@ -128,22 +136,22 @@ def _thought(fields: Fields) -> Part | None:
     inner = fields.nested("thinking")
     text = inner.text("text") if inner else None
     signature = (inner.text("signature") if inner else None) or None
-    withheld = (inner.text("redactedThinking") if inner and inner.has("redactedThinking") else None) or None
-    if not (text or signature or withheld):
+    redacted = (inner.text("redactedThinking") if inner and inner.has("redactedThinking") else None) or None
+    if not (text or signature or redacted):
         return None
-    return Reasoning(text=text or None, signature=signature, encrypted=withheld)
+    return Reasoning(text=text or None, signature=signature, encrypted=redacted)
 
 
-def _error(details: Any) -> str | None:
-    """Why there is no more of an answer, as the editor shows it."""
-    told = parsed(details) if isinstance(details, str) else details
-    if not isinstance(told, dict):
+def _error_text(details: Any) -> str | None:
+    """Return the error that ended an answer, as the editor shows it."""
+    error = parse_json(details) if isinstance(details, str) else details
+    if not isinstance(error, dict):
         return details if isinstance(details, str) else None
-    return ": ".join(filter(None, (text_in(told, "title"), text_in(told, "message")))) or None
+    return ": ".join(filter(None, (nonempty_text(error, "title"), nonempty_text(error, "message")))) or None
 
 
-def _moment(fields: Fields) -> str | None:
-    """When it was said: as stated, else by the first of its clocks that counts from 1970."""
+def _sent_at(fields: Fields) -> str | None:
+    """Return the stated time of a bubble, else the first of its clocks that counts from 1970."""
     if fields.look("createdAt") is not None:
         return fields.moment("createdAt")
     timing = fields.look("timingInfo")
@@ -151,16 +159,104 @@ def _moment(fields: Fields) -> str | None:
         return None
     for name in _CLOCKS:
         clock = timing.get(name)
-        if clock.__class__ in (int, float) and clock >= _ABSOLUTE_FROM:
+        if clock.__class__ in (int, float) and clock >= _MIN_EPOCH_MS:
             return timestamps.from_epoch(round(clock))
     return None
 
 
 def _extra(fields: Fields, header: dict[str, Any]) -> dict[str, Any]:
     rest = fields.rest()
-    if header.keys() <= _TOLD:
+    if header.keys() <= _REPEATED_KEYS:
         return rest
-    left = {name: value for name, value in header.items() if name not in _TOLD and rest.get(name) != value}
-    if left := said(left):
-        rest["header"] = left
+    new_fields = {
+        name: value
+        for name, value in header.items()
+        if name not in _REPEATED_KEYS and rest.get(name) != value
+    }
+    if new_fields := nonempty_fields(new_fields):
+        rest["header"] = new_fields
     return rest
+
+
+def _rich_text(document: Any) -> str:
+    """Return the text of the input field's document (JSON or plain), some old messages' only text."""
+    if not isinstance(document, str) or not document:
+        return ""
+    tree = parse_json(document)
+    if not isinstance(tree, dict):
+        return document.strip()
+    texts: list[str] = []
+    pending: list[Any] = [tree.get("root", tree)]
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, dict):
+            continue
+        if texts and node.get("type") in _BREAK_TYPES:
+            texts.append("\n")
+        if isinstance(text := node.get("text"), str):
+            texts.append(text)
+        children = node.get("children")
+        pending += reversed(children) if isinstance(children, list) else ()
+    return "".join(texts).strip()
+
+
+def _tool_parts(data: dict[str, Any], bubble_id: str, note: Notes, where: str) -> list[Part]:
+    """Return the call and its result (the editor stores both in one record); empty if it names no tool.
+
+    A call without an id gets the id of its bubble: a bubble never contains two calls.
+    """
+    if not data.get("name") and not data.get("tool"):
+        return []
+    fields = Fields(data, note, where)
+    name = fields.text("name") or str(fields.look("tool"))
+    call_id = fields.text("toolCallId") or bubble_id
+    arguments = _tool_arguments(fields)
+    result = _tool_result(fields, call_id)
+    extra = nonempty_fields(fields.rest())
+    call = ToolCall(name=name, call_id=call_id, input=arguments, kind=tool_kind(name), extra=extra)
+    return [call] if result is None else [call, result]
+
+
+def _tool_arguments(fields: Fields) -> Any:
+    """Take the model's arguments, or the editor's version if they are empty or cut, as in some versions."""
+    raw = fields.look("rawArgs")
+    is_complete = raw[:1] + raw[-1:] == "{}" if isinstance(raw, str) else isinstance(raw, dict)
+    return fields.take("rawArgs" if is_complete or not fields.look("params") else "params")
+
+
+def _tool_result(fields: Fields, call_id: str) -> ToolResult | None:
+    status, error = fields.look("status"), fields.look("error")
+    raw = fields.take("result")
+    failed = status in _FAILED_STATUSES or bool(error)
+    if raw in (None, "") and not failed:
+        if status != "completed":
+            return None
+        return ToolResult(call_id=call_id, is_error=False)
+    output, extra = _tool_output(raw)
+    return ToolResult(
+        call_id=call_id,
+        output=output or _tool_error(error),
+        is_error=failed if failed or status == "completed" else None,
+        extra=extra,
+    )
+
+
+def _tool_output(raw: Any) -> tuple[str, dict[str, Any]]:
+    """Return the text of a result, and its other fields."""
+    value = parse_json(raw) if isinstance(raw, str) else raw
+    if isinstance(value, dict):
+        for name in _OUTPUT_KEYS:
+            if isinstance(text := value.get(name), str):
+                del value[name]
+                return text, {"result": value} if value else {}
+    if isinstance(raw, str):
+        return raw, {}
+    return "", {} if raw is None else {"result": raw}
+
+
+def _tool_error(error: Any) -> str:
+    details = parse_json(error) if isinstance(error, str) else error
+    if isinstance(details, dict):
+        texts = (text for name in _ERROR_KEYS if isinstance(text := details.get(name), str))
+        return next(filter(None, texts), "")
+    return error if isinstance(error, str) else ""

@@ -1,4 +1,4 @@
-"""What things are called: the forms of the source, and what its tools do."""
+"""Names: the forms of the source, and the kinds of its tools."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
 
 NAME = "cursor"
 
-# The forms in which one chat may lie on a disk, the one that tells most first.
+# The forms in which a chat may be stored, the most detailed first.
 IDE, CLI, TRANSCRIPT, TRANSCRIPT_TEXT = "ide", "cli", "transcript", "transcript-text"
 
-# Keys to what the vendor's servers keep; they are no part of a chat, and nobody's business.
+# Encryption keys for data on the vendor's servers; they are secrets, not part of a chat.
 SECRETS = ("blobEncryptionKey", "speculativeSummarizationEncryptionKey")
 
-# Tools of the IDE have names in lower case, those of the CLI and of transcripts in capitals.
+# Tools of the IDE have lower-case names; those of the CLI and of transcripts are capitalized.
 TOOL_KINDS: dict[str, ToolKind] = {
     "run_terminal_cmd": "shell",
     "run_terminal_command": "shell",
@@ -88,8 +88,8 @@ TOOL_KINDS: dict[str, ToolKind] = {
 }
 
 
-def kind_of(tool: str) -> ToolKind | None:
-    """What a tool does; those of MCP servers have the servers' names in theirs."""
+def tool_kind(tool: str) -> ToolKind | None:
+    """Return the kind of a tool; the names of MCP tools contain the name of their server."""
     if tool.startswith(("mcp_", "mcp-")):
         return "mcp"
     return TOOL_KINDS.get(tool)

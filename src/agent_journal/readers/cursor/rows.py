@@ -1,4 +1,4 @@
-"""The rows of the editor's key-value tables, by ranges of keys: the whole may be gigabytes."""
+"""Read the editor's key-value tables by ranges of keys: a whole table may be gigabytes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 DISK, ITEMS = "cursorDiskKV", "ItemTable"
-# What follows ":" in ASCII: keys that begin with "a:" lie between "a:" and "a;".
+# The character after ":" in ASCII: keys that start with "a:" are between "a:" and "a;".
 _END = ";"
-# Text that is not UTF-8 is damage of one value, not of the table.
+# The cast confines text that is not UTF-8 to one damaged value.
 _KEY, _BYTES = "CAST(key AS BLOB)", "CAST(value AS BLOB)"
 
 
-def good_rows(
+def readable_rows(
     database: Database, note: Notes, where: str, sql: str, *values: str | bytes
 ) -> Iterator[tuple[Any, ...]]:
-    """The rows of a query as far as they can be read; damage is noted."""
+    """Yield the rows of a query as far as they can be read; note damage."""
     try:
         yield from database.rows(sql, *values)
     except UnreadableSource as error:
@@ -31,46 +31,46 @@ def good_rows(
 
 
 class Rows:
-    """One table of a database. Damage ends a range, is noted, and spares the others."""
+    """One table of a database. Damage is noted and ends only the range in which it is."""
 
     def __init__(self, database: Database, table: str, note: Notes) -> None:
         self._database = database
         self._table = table
         self._note = note
-        self._is_there = table in database.tables
+        self._exists = table in database.tables
 
     def value(self, key: str) -> bytes | None:
-        """What is under a key; None if nothing is."""
+        """Return the value of a key; None if it does not exist."""
         for (value,) in self._rows(f"SELECT {_BYTES} FROM {self._table} WHERE key = ?", key):  # noqa: S608 (our names)
             return value  # type: ignore[no-any-return] # cast by the query
         return None
 
     def below(self, prefix: str) -> Iterator[tuple[str, bytes | None]]:
-        """Keys that begin with a prefix (which ends with ":"), without it, and their values; in order."""
+        """Yield the keys with a prefix (ending in ":"), without the prefix, and their values, in order."""
         sql = f"SELECT {_KEY}, {_BYTES} FROM {self._table} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
         size = len(prefix.encode())
         for key, value in self._rows(sql, prefix, prefix[:-1] + _END):
             yield key[size:].decode("utf-8", "replace"), value
 
     def has(self, prefix: str) -> bool:
-        """Whether any key begins so."""
+        """Whether any key starts with a prefix."""
         sql = f"SELECT 1 FROM {self._table} WHERE key >= ? AND key < ? LIMIT 1"  # noqa: S608
         return next(self._rows(sql, prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)), None) is not None
 
-    def groups(self, prefix: str) -> Iterator[str]:
-        """The distinct next steps of keys that begin with a prefix: `x` and `y` of `a:x:1`, `a:x:2`, `a:y`.
+    def next_segments(self, prefix: str) -> Iterator[str]:
+        """Yield the distinct next segments of keys with a prefix: `x` and `y` of `a:x:1`, `a:x:2`, `a:y`.
 
-        Each costs one search in the table's index, however many keys are in a group.
+        Each costs one lookup in the table's index, however many keys share it.
         """
         between = "key >= CAST(? AS TEXT) AND key < ?"
         sql = f"SELECT {_KEY} FROM {self._table} WHERE {between} ORDER BY key LIMIT 1"  # noqa: S608
         start, size = prefix.encode(), len(prefix.encode())
-        while found := next(self._rows(sql, start, prefix[:-1] + _END), None):
-            step = found[0][size:].partition(b":")[0]
-            yield step.decode("utf-8", "replace")
-            start = found[0][:size] + step + _END.encode()
+        while row := next(self._rows(sql, start, prefix[:-1] + _END), None):
+            segment = row[0][size:].partition(b":")[0]
+            yield segment.decode("utf-8", "replace")
+            start = row[0][:size] + segment + _END.encode()
 
     def _rows(self, sql: str, *values: str | bytes) -> Iterator[tuple[Any, ...]]:
-        if not self._is_there:
+        if not self._exists:
             return iter(())
-        return good_rows(self._database, self._note, str(values[0])[:100], sql, *values)
+        return readable_rows(self._database, self._note, str(values[0])[:100], sql, *values)

@@ -1,4 +1,4 @@
-"""`state.vscdb`: the editor's state, in which chats of all generations lie."""
+"""`state.vscdb`: the editor's state, with the chats of all generations."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from agent_journal.decoding import json_stream
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.cursor import agent_messages, blobs, metadata, tabs
 from agent_journal.readers.cursor.composer import Composer
-from agent_journal.readers.cursor.detect import HEADS, TABS
-from agent_journal.readers.cursor.rows import DISK, ITEMS, Rows, good_rows
-from agent_journal.readers.cursor.values import record
-from agent_journal.readers.cursor.workspace import Workspaces, heads_in
+from agent_journal.readers.cursor.detect import CHAT_LIST, TABS_KEY
+from agent_journal.readers.cursor.rows import DISK, ITEMS, Rows, readable_rows
+from agent_journal.readers.cursor.values import decode_object
+from agent_journal.readers.cursor.workspace import Workspaces, read_chat_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from agent_journal.model.tree import Entry
 
 _PREFIX, _BUBBLES = "composerData:", "bubbleId:"
-_ALL_HEADS, _HEADS_TABLE = "composer.composerHeaders", "composerHeaders"
-_SELECT_HEADS = (
+_ALL_CHATS, _CHATS_TABLE = "composer.composerHeaders", "composerHeaders"
+_SELECT_CHATS = (
     "SELECT CAST(composerId AS BLOB), CAST(workspaceId AS BLOB), CAST(value AS BLOB) FROM composerHeaders"
 )
-# Contents of files before they were changed, and the agent's copies of what the bubbles tell.
-_NOT_READ = ("ofsContent:", "composer.content.", "inlineDiffs", "agentKv:blob:")
+# Contents of files before they were edited, and the agent's copies of the bubbles.
+_UNREAD_PREFIXES = ("ofsContent:", "composer.content.", "inlineDiffs", "agentKv:blob:")
 _PROMPTS = ("aiService.prompts", "aiService.generations")
 _CHILDREN = ("subagentComposerIds", "subagents")
-_QUIET = Notes(keep=0)
+_NO_NOTES = Notes(keep=0)
 
 
 class State:
-    """One database: first who started whom, then chat by chat."""
+    """The chats of one database."""
 
     def __init__(self, database: Database, source: Source, note: Notes) -> None:
         self._database = database
@@ -47,109 +47,111 @@ class State:
         self._disk = Rows(database, DISK, note)
         self._items = Rows(database, ITEMS, note)
         self._workspaces = Workspaces(source, note)
-        self._place = self._workspaces.own()
+        self._workspace = self._workspaces.load_own()
         self._counts: Counter[str] = Counter()
 
     def conversations(self) -> Iterator[Item]:
-        """Every chat: of the composer, in rows or in a window's list of chats, and of the old chat pane."""
+        """Yield every chat of the composer (in rows or in a window's chat list) and of the old chat pane."""
         for chat_id in self._chat_ids():
             raw = self._disk.value(_PREFIX + chat_id)
-            data = record(raw, self._note, _PREFIX + chat_id)
-            yield from self._told(Composer(chat_id, data or {}, self._disk, self._note))
-        for chat_id, head in heads_in(self._items, HEADS, self._note).items():
-            if head.get("conversation") and self._disk.value(_PREFIX + chat_id) is None:
-                yield from self._told(Composer(chat_id, head, self._disk, self._note))
+            data = decode_object(raw, self._note, _PREFIX + chat_id)
+            yield from self._convert(Composer(chat_id, data or {}, self._disk, self._note))
+        for chat_id, entry in read_chat_list(self._items, CHAT_LIST, self._note).items():
+            if entry.get("conversation") and self._disk.value(_PREFIX + chat_id) is None:
+                yield from self._convert(Composer(chat_id, entry, self._disk, self._note))
             else:
                 self._counts["elsewhere"] += 1
-        for chat in tabs.conversations(
-            record(self._items.value(TABS), self._note, TABS), self._place, self._note
+        for chat in tabs.read_tabs(
+            decode_object(self._items.value(TABS_KEY), self._note, TABS_KEY), self._workspace, self._note
         ):
             self._counts["chats" if chat.timeline else "empty"] += 1
             if chat.timeline:
                 yield chat
-        self._sum_up()
+        self._note_totals()
 
     def _chat_ids(self) -> list[str]:
-        """Chats with a record, and those of which only bubbles are left."""
-        listed = dict.fromkeys(self._disk.groups(_PREFIX))
-        return sorted({**listed, **dict.fromkeys(self._disk.groups(_BUBBLES))})
+        """Return the chats with a record, and those of which only bubbles are left."""
+        listed = dict.fromkeys(self._disk.next_segments(_PREFIX))
+        return sorted({**listed, **dict.fromkeys(self._disk.next_segments(_BUBBLES))})
 
-    def _told(self, chat: Composer) -> Iterator[Item]:
+    def _convert(self, chat: Composer) -> Iterator[Item]:
         chat.read()
-        if not self._hear_the_model(chat) and chat.missing:
+        if not self._add_agent_messages(chat) and chat.missing:
             self._note(Kind.MISSING_FILE, chat.where, f"bubbles that are not in the database: {chat.missing}")
         if chat.is_empty and not chat.missing:
             self._counts["empty"] += 1
             return
         self._counts["chats"] += 1
         self._counts["answers"] += chat.bubbles.answers
-        self._counts["counted"] += chat.bubbles.counted
-        place, head = self._known_of(chat)
-        yield metadata.conversation(chat, place, head, self._parents.get(chat.id))
+        self._counts["counted"] += chat.bubbles.counted_answers
+        workspace, list_entry = self._workspace_of(chat)
+        yield metadata.make_conversation(chat, workspace, list_entry, self._parents.get(chat.id))
 
-    def _known_of(self, chat: Composer) -> tuple[Bag, Bag]:
-        """The place and the head of a chat, from the nearest that tell them."""
-        head = self._heads.get(chat.id, {})
+    def _workspace_of(self, chat: Composer) -> tuple[Bag, Bag]:
+        """Return the workspace of a chat and its entry in a chat list, preferring this database."""
+        list_entry = self._list_entries.get(chat.id, {})
         if metadata.folder(chat) is not None:
-            return {}, head
-        place = self._place or self._workspaces.place(metadata.window(chat, head))
-        if not place:
-            place, older = self._workspaces.heads.get(chat.id, ({}, {}))
-            head = head or older
-        return place, head
+            return {}, list_entry
+        workspace = self._workspace or self._workspaces.load(metadata.window_id(chat, list_entry))
+        if not workspace:
+            workspace, older_entry = self._workspaces.list_entries.get(chat.id, ({}, {}))
+            list_entry = list_entry or older_entry
+        return workspace, list_entry
 
     @cached_property
-    def _heads(self) -> dict[str, Bag]:
-        """What the lists of chats say of each, which since Cursor 3 are in the shared database."""
-        found = heads_in(self._items, _ALL_HEADS, self._note)
-        if _HEADS_TABLE not in self._database.tables:
-            return found
-        for chat_id, workspace_id, raw in good_rows(self._database, self._note, _HEADS_TABLE, _SELECT_HEADS):
+    def _list_entries(self) -> dict[str, Bag]:
+        """The entry of each chat in the chat lists, which since Cursor 3 are in the shared database."""
+        entries = read_chat_list(self._items, _ALL_CHATS, self._note)
+        if _CHATS_TABLE not in self._database.tables:
+            return entries
+        for chat_id, workspace_id, raw in readable_rows(
+            self._database, self._note, _CHATS_TABLE, _SELECT_CHATS
+        ):
             name = (chat_id or b"").decode("utf-8", "replace")
-            head = record(raw, self._note, f"{_HEADS_TABLE} {name}") or {}
+            entry = decode_object(raw, self._note, f"{_CHATS_TABLE} {name}") or {}
             if workspace_id:
-                head["workspaceId"] = workspace_id.decode("utf-8", "replace")
-            found[name] = {**found.get(name, {}), **head}
-        return found
+                entry["workspaceId"] = workspace_id.decode("utf-8", "replace")
+            entries[name] = {**entries.get(name, {}), **entry}
+        return entries
 
     @cached_property
     def _parents(self) -> dict[str, str]:
-        """Who started whom, as the records of those that started others tell."""
-        found: dict[str, str] = {}
+        """The parent of each subagent's chat, according to the parents' records."""
+        parents: dict[str, str] = {}
         for chat_id, raw in self._disk.below(_PREFIX):
             if raw is None or not any(f'"{name}"'.encode() in raw for name in _CHILDREN):
                 continue
-            data = json_stream.decode(raw, _QUIET, "")
+            data = json_stream.decode(raw, _NO_NOTES, "")
             for child in _children(data) if isinstance(data, dict) else ():
-                found.setdefault(child, chat_id)
-        return found
+                parents.setdefault(child, chat_id)
+        return parents
 
-    def _hear_the_model(self, chat: Composer) -> bool:
-        """Take what only the agent's own copy of a chat has: what the model was told first, or all of it.
+    def _add_agent_messages(self, chat: Composer) -> bool:
+        """Add the messages that only the agent's copy of a chat has: system prompts, or all of a lost chat.
 
-        Whether it was all of it.
+        Return whether the chat was lost and has been restored.
         """
-        root = self._root(chat)
+        root = self._agent_root(chat)
         if root is None:
             return False
         is_lost = chat.is_empty
-        heard: list[Entry] = []
-        used: Counter[str] = Counter()
+        entries: list[Entry] = []
+        id_counts: Counter[str] = Counter()
         for blob in blobs.messages(root, self._blob):
             data = None if blob.data is None else json_stream.decode(blob.data, self._note, blob.hash)
             if isinstance(data, dict) and (is_lost or data.get("role") == "system"):
                 entry = agent_messages.entry(data, blob.hash, chat.id, self._note)
-                heard.append(agent_messages.told_once(entry, used, chat.id))
+                entries.append(agent_messages.with_unique_id(entry, id_counts, chat.id))
             elif not is_lost:
                 break
             elif blob.data is None:
-                self._note(Kind.MISSING_FILE, chat.where, f"a message that the chat names: {blob.hash[:16]}")
-        if heard:
-            chat.put_first(heard)
-        return is_lost and bool(heard)
+                self._note(Kind.MISSING_FILE, chat.where, f"a message of the chat: {blob.hash[:16]}")
+        if entries:
+            chat.prepend(entries)
+        return is_lost and bool(entries)
 
-    def _root(self, chat: Composer) -> bytes | None:
-        """The agent's state of a chat, in its record or in a row that names the blob it is in."""
+    def _agent_root(self, chat: Composer) -> bytes | None:
+        """Return the agent's state of a chat: in its record, or in a blob that a row names."""
         state = chat.fields.look("conversationState")
         if isinstance(state, str) and state.startswith("~"):
             try:
@@ -160,7 +162,7 @@ class State:
         return None if pointer is None else self._blob(pointer.decode("ascii", "replace").strip('"'))
 
     def _blob(self, name: str) -> bytes | None:
-        """A blob, which is written as it is or in hexadecimal digits; its hash tells."""
+        """Return a blob, which is stored raw or in hexadecimal digits; its hash decides."""
         data = self._disk.value(f"agentKv:blob:{name}")
         if data is None or hashlib.sha256(data).hexdigest() == name:
             return data
@@ -169,29 +171,29 @@ class State:
         except ValueError:
             return data
 
-    def _sum_up(self) -> None:
-        """Say once for the whole what was not read, and what is known to be incomplete."""
+    def _note_totals(self) -> None:
+        """Note once per database what was not read and what is incomplete."""
         counts = self._counts
         if counts["empty"]:
-            self._note(Kind.IGNORED_FILE, "", f"chats in which nothing was said: {counts['empty']}")
+            self._note(Kind.IGNORED_FILE, "", f"chats without messages: {counts['empty']}")
         if counts["elsewhere"]:
-            told = f"chats whose messages are in globalStorage: {counts['elsewhere']}"
-            self._note(Kind.IGNORED_FILE, HEADS, told)
+            detail = f"chats whose messages are in globalStorage: {counts['elsewhere']}"
+            self._note(Kind.IGNORED_FILE, CHAT_LIST, detail)
         if counts["counted"] and counts["counted"] < counts["answers"]:
-            told = f"answers whose tokens were not counted: {counts['answers'] - counts['counted']}"
-            self._note(Kind.PARTIAL_USAGE, "", told)
-        if left := [family for family in _NOT_READ if self._disk.has(family)]:
-            self._note(Kind.IGNORED_FILE, DISK, f"rows of kinds that no chat shows: {', '.join(left)}")
+            detail = f"answers without token counts: {counts['answers'] - counts['counted']}"
+            self._note(Kind.PARTIAL_USAGE, "", detail)
+        if unread := [prefix for prefix in _UNREAD_PREFIXES if self._disk.has(prefix)]:
+            self._note(Kind.IGNORED_FILE, DISK, f"rows that no chat shows: {', '.join(unread)}")
         if prompts := [key for key in _PROMPTS if self._items.value(key)]:
-            self._note(Kind.IGNORED_FILE, ITEMS, f"what was asked, listed once more: {', '.join(prompts)}")
+            self._note(Kind.IGNORED_FILE, ITEMS, f"lists that repeat the prompts: {', '.join(prompts)}")
         if not any(counts.values()):
-            self._note(Kind.IGNORED_FILE, "", "no chat is in it")
+            self._note(Kind.IGNORED_FILE, "", "it contains no chats")
 
 
 def _children(data: Bag) -> Iterator[str]:
     for name in _CHILDREN:
-        held = data.get(name)
-        for child in held if isinstance(held, list) else ():
+        children = data.get(name)
+        for child in children if isinstance(children, list) else ():
             child_id = child.get("composerId") if isinstance(child, dict) else child
             if isinstance(child_id, str) and child_id:
                 yield child_id

@@ -1,4 +1,4 @@
-"""Values as the editor writes them: JSON in columns and in strings, places of files, empty fields."""
+"""Values as the editor writes them: JSON in columns and strings, paths of files, empty fields."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 
-def record(raw: Any, note: Notes, where: str) -> dict[str, Any] | None:
-    """The object that a column holds; None for a deleted one (null), and, noted, for what is no object."""
+def decode_object(raw: Any, note: Notes, where: str) -> dict[str, Any] | None:
+    """Decode the object in a column; None if deleted (null); None and a note if it is not an object."""
     if raw is None:
         return None
     data = raw.encode("utf-8", "replace") if isinstance(raw, str) else raw
@@ -34,8 +34,8 @@ def record(raw: Any, note: Notes, where: str) -> dict[str, Any] | None:
     return value
 
 
-def loaded(file: Source, note: Notes) -> Any:
-    """The value in a small file of JSON; None, noted, if it cannot be read."""
+def load_json(file: Source, note: Notes) -> Any:
+    """Load a small JSON file; None, and a note, if it cannot be read."""
     try:
         value = json_stream.load(file, note.about(file.label))
     except UnreadableSource as error:
@@ -44,8 +44,8 @@ def loaded(file: Source, note: Notes) -> Any:
     return None if value is json_stream.BAD else value
 
 
-def parsed(text: Any) -> Any:
-    """The object or list in a string of JSON; None if there is none in it."""
+def parse_json(text: Any) -> Any:
+    """Parse the object or list in a JSON string; None if there is none."""
     if not isinstance(text, str) or text[:1] not in {"{", "["}:
         return None
     try:
@@ -54,33 +54,33 @@ def parsed(text: Any) -> Any:
         return None
 
 
-def said(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields that say something: a record has dozens of empty lists, objects and texts."""
+def nonempty_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that are not empty: a record has dozens of empty lists, objects and texts."""
     return {name: value for name, value in fields.items() if value or value == 0}
 
 
-def text_in(bag: dict[str, Any], name: str) -> str | None:
-    """The text under a name; None if there is none, or nothing in it."""
+def nonempty_text(bag: dict[str, Any], name: str) -> str | None:
+    """Return the text of a field; None if it is missing or empty."""
     return words(bag.get(name))
 
 
 def path_of(uri: Any) -> str | None:
-    """The path that a URI means, be it a text or an object with its components."""
+    """Return the path of a URI, which is a string or an object with its components."""
     if isinstance(uri, dict):
         for name in ("fsPath", "path", "external", "_fsPath"):
             if isinstance(value := uri.get(name), str) and value:
-                return path_of(value) if "://" in value else _of_drive(value, uri.get("scheme"))
+                return path_of(value) if "://" in value else _strip_drive_slash(value, uri.get("scheme"))
         return None
     if not isinstance(uri, str) or not uri:
         return None
     scheme, separator, rest = uri.partition("://")
     if not separator:
         return uri
-    # The path begins behind the host: that of a machine far away, or none.
-    return _of_drive(unquote("/" + rest.partition("/")[2]), scheme)
+    # The path begins after the host: that of a remote machine, or none.
+    return _strip_drive_slash(unquote("/" + rest.partition("/")[2]), scheme)
 
 
-def _of_drive(path: str, scheme: Any) -> str:
-    """A path without what a URI puts before a drive of Windows: `/c:/x` is `c:/x`."""
+def _strip_drive_slash(path: str, scheme: Any) -> str:
+    """Remove the slash that a URI has in front of a Windows drive: `/c:/x` is `c:/x`."""
     is_drive = scheme == "file" and path[:1] == "/" and path[1:2].isalpha() and path[2:3] == ":"
     return path[1:] if is_drive else path

@@ -1,4 +1,4 @@
-"""Where chats were held: the folder a window was opened on, and what its own database says of them."""
+"""Workspaces: the folder that a window was opened on, and the chats in its own database."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import sqlite_copy
 from agent_journal.notes import Kind
-from agent_journal.readers.cursor.detect import HEADS
+from agent_journal.readers.cursor.detect import CHAT_LIST
 from agent_journal.readers.cursor.rows import ITEMS, Rows
-from agent_journal.readers.cursor.values import loaded, path_of, record
+from agent_journal.readers.cursor.values import decode_object, load_json, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,74 +19,76 @@ if TYPE_CHECKING:
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
 
-_STORAGE, _DATABASE, _PLACE = "workspaceStorage", "state.vscdb", "workspace.json"
+_STORAGE, _DATABASE, _WORKSPACE_FILE = "workspaceStorage", "state.vscdb", "workspace.json"
 
 
 class Workspaces:
-    """The folders beside the one of the database that all windows share."""
+    """The workspace folders next to the folder of the shared database."""
 
     def __init__(self, source: Source, note: Notes) -> None:
         self._source = source
         self._note = note
 
-    def own(self) -> Bag:
-        """What `workspace.json` beside the database says; nothing if it is not one window's database."""
-        return _place(self._source.companion(_PLACE), self._note)
+    def load_own(self) -> Bag:
+        """Load `workspace.json` next to the database; empty if the database is not that of one window."""
+        return _load_workspace(self._source.companion(_WORKSPACE_FILE), self._note)
 
-    def place(self, workspace_id: Any) -> Bag:
-        """What is known of a window's place, by its id."""
+    def load(self, workspace_id: Any) -> Bag:
+        """Load the `workspace.json` of a window by its id."""
         if not isinstance(workspace_id, str) or not workspace_id:
             return {}
-        return _place(self._source.companion("..", _STORAGE, workspace_id, _PLACE), self._note)
+        return _load_workspace(
+            self._source.companion("..", _STORAGE, workspace_id, _WORKSPACE_FILE), self._note
+        )
 
     @cached_property
-    def heads(self) -> dict[str, tuple[Bag, Bag]]:
-        """The place and the head of each chat that some window's own database knows (until Cursor 3)."""
-        found: dict[str, tuple[Bag, Bag]] = {}
-        for workspace in self._windows():
-            place = _place(workspace.companion(_PLACE), self._note)
-            for chat_id, head in self._heads_in(workspace).items():
-                found.setdefault(chat_id, (place, head))
-        return found
+    def list_entries(self) -> dict[str, tuple[Bag, Bag]]:
+        """The workspace and list entry of each chat in the windows' own databases (until Cursor 3)."""
+        entries: dict[str, tuple[Bag, Bag]] = {}
+        for folder in self._folders():
+            workspace = _load_workspace(folder.companion(_WORKSPACE_FILE), self._note)
+            for chat_id, entry in self._read_chat_list(folder).items():
+                entries.setdefault(chat_id, (workspace, entry))
+        return entries
 
-    def _windows(self) -> Iterator[Source]:
+    def _folders(self) -> Iterator[Source]:
         try:
             yield from (child for child in self._source.companions("..", _STORAGE) if child.is_folder)
         except UnreadableSource as error:
             self._note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
-    def _heads_in(self, workspace: Source) -> dict[str, Bag]:
-        file = workspace.companion(_DATABASE)
+    def _read_chat_list(self, folder: Source) -> dict[str, Bag]:
+        file = folder.companion(_DATABASE)
         if file is None:
             return {}
         note = self._note.about(file.label)
         try:
             with sqlite_copy.opened(file) as opened:
-                return heads_in(Rows(opened, ITEMS, note), HEADS, note)
+                return read_chat_list(Rows(opened, ITEMS, note), CHAT_LIST, note)
         except UnreadableSource as error:
             note(Kind.UNREADABLE_FILE, "", error.reason)
             return {}
 
 
-def heads_in(items: Rows, key: str, note: Notes) -> dict[str, Bag]:
-    """The head of each chat in a list of them, by its id; of some only the id is known."""
-    listed = record(items.value(key), note, key) or {}
-    heads, chosen = listed.get("allComposers"), listed.get("selectedComposerIds")
-    found: dict[str, Bag] = {}
-    for head in heads if isinstance(heads, list) else ():
-        if isinstance(head, dict) and isinstance(chat_id := head.get("composerId"), str):
-            found[chat_id] = head
-    for chat_id in chosen if isinstance(chosen, list) else ():
+def read_chat_list(items: Rows, key: str, note: Notes) -> dict[str, Bag]:
+    """Return the entry of each chat in a chat list, by id; some entries have only an id."""
+    listed = decode_object(items.value(key), note, key) or {}
+    composers, selected = listed.get("allComposers"), listed.get("selectedComposerIds")
+    entries: dict[str, Bag] = {}
+    for entry in composers if isinstance(composers, list) else ():
+        if isinstance(entry, dict) and isinstance(chat_id := entry.get("composerId"), str):
+            entries[chat_id] = entry
+    for chat_id in selected if isinstance(selected, list) else ():
         if isinstance(chat_id, str):
-            found.setdefault(chat_id, {})
-    return found
+            entries.setdefault(chat_id, {})
+    return entries
 
 
-def folder_in(place: Bag) -> str | None:
-    """The one folder a window was opened on; one opened on a list of folders has none."""
-    return path_of(place.get("folder"))
+def workspace_folder(workspace: Bag) -> str | None:
+    """Return the folder a window was opened on; None if it was opened on several folders."""
+    return path_of(workspace.get("folder"))
 
 
-def _place(file: Source | None, note: Notes) -> Bag:
-    value = None if file is None else loaded(file, note)
+def _load_workspace(file: Source | None, note: Notes) -> Bag:
+    value = None if file is None else load_json(file, note)
     return value if isinstance(value, dict) else {}

@@ -1,6 +1,6 @@
-"""The Anthropic message dialect: content blocks to parts, the usage object to Usage.
+"""The Anthropic message dialect: converts content blocks to parts and the usage object to Usage.
 
-Spoken by the Messages API and by tools that log it. Known from recorded payloads up to November 2026.
+Used by the Messages API and by tools that log it. Known from recorded payloads up to November 2026.
 """
 
 from __future__ import annotations
@@ -32,61 +32,61 @@ if TYPE_CHECKING:
 
 ToolKinds = dict[str, ToolKind]
 
-# Blocks that are known and have no part of their own: a summary in place of what was said, a change of model,
-# a tool that was found, what the client changes of its instructions and tools on the way.
-_KEPT_WHOLE = (
+# Known blocks that the model has no part for: a summary that replaces earlier messages, a change of model,
+# a tool found by a search, and the client's changes to its instructions and tools during a conversation.
+_OPAQUE_BLOCKS = (
     *("compaction", "fallback", "tool_reference"),
     *("mid_conv_system", "tool_addition", "tool_removal"),
 )
-# Tuples, not sets: what a source says may be anything, also what cannot be hashed.
-_ADDED = ("input", "output", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h")
-_WEB = ("https://", "http://")
-_FORMS = ("base64", "url", "file", "text")
+# Tuples, not sets: values from a source may be unhashable.
+_SUMMED_COUNTS = ("input", "output", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h")
+_WEB_SCHEMES = ("https://", "http://")
+_SOURCE_TYPES = ("base64", "url", "file", "text")
 _MEDIA: dict[str, MediaKind] = {"image": "image", "document": "document", "container_upload": "file"}
 
 
-def parts(content: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> list[Part]:
-    """The parts of a message's content, which is a string or a list of blocks; it stays as it is."""
+def parse_blocks(content: Any, note: Notes, location: int | str, tool_kinds: ToolKinds) -> list[Part]:
+    """Return the parts of a message's content, a string or a list of blocks; it is not modified."""
     if content.__class__ is str:
         return [Text(text=content)]
     if content is None:
         return []
     if content.__class__ is not list:
-        found = unwrapped_parts(content, lambda inner: parts(inner, note, where, tool_kinds))
-        if found is not None:
-            return found
-        note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
+        unwrapped = unwrapped_parts(content, lambda inner: parse_blocks(inner, note, location, tool_kinds))
+        if unwrapped is not None:
+            return unwrapped
+        note(Kind.WRONG_TYPE, location, f"content is {type(content).__name__}")
         return [Other(data=content)]
-    return [part(block, note, where, tool_kinds) for block in content]
+    return [parse_block(block, note, location, tool_kinds) for block in content]
 
 
-def parts_and_native(
-    content: Any, note: Notes, where: int | str, tool_kinds: ToolKinds
+def parse_content(
+    content: Any, note: Notes, location: int | str, tool_kinds: ToolKinds
 ) -> tuple[list[Part], Any]:
-    """The parts, and the content itself unless they tell it exactly.
+    """Return the parts, and the content itself unless the parts preserve it exactly.
 
-    They do for a string, and for one plain block that is no text: writers that promise the content as it was
-    make it of them.
+    They do so for a string, and for a single plain block other than text: writers that promise the original
+    content rebuild it from them.
     """
     if content.__class__ is str:
         return [Text(text=content)], None
-    # One block is what most logs have; going through a list would cost more than the part.
+    # Most logs have one block per message, and the list would cost more than the part.
     if content.__class__ is list and len(content) == 1 and (block := content[0]).__class__ is dict:
-        usual = plain(block.get("type"), block, tool_kinds)
-        if usual is not None:
-            return [usual], content if usual.__class__ is Text else None
-    return parts(content, note, where, tool_kinds), content
+        plain_part = parse_plain_block(block.get("type"), block, tool_kinds)
+        if plain_part is not None:
+            return [plain_part], content if plain_part.__class__ is Text else None
+    return parse_blocks(content, note, location, tool_kinds), content
 
 
-def part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> Part:
-    """One block, which stays as it is."""
+def parse_block(block: Any, note: Notes, location: int | str, tool_kinds: ToolKinds) -> Part:
+    """Return the part of one block, which is not modified."""
     if block.__class__ is not dict:
         return Text(text=block) if block.__class__ is str else Other(data=block)
     kind = block.get("type")
-    usual = plain(kind, block, tool_kinds)
-    if usual is not None:
-        return usual
-    fields = Fields(dict(block), note, where)
+    plain_part = parse_plain_block(kind, block, tool_kinds)
+    if plain_part is not None:
+        return plain_part
+    fields = Fields(dict(block), note, location)
     fields.take("type")
     match kind:
         case "text":
@@ -98,18 +98,18 @@ def part(block: Any, note: Notes, where: int | str, tool_kinds: ToolKinds) -> Pa
         case "image" | "document" | "container_upload":
             return _media(_MEDIA[kind], fields)
         case "web_search_result" | "search_result":
-            return _found(kind, fields)
+            return _search_result(kind, fields)
         case str() if kind.endswith("tool_use"):
             return _call(kind, fields, tool_kinds)
         case str() if kind.endswith("tool_result"):
             return _result(kind, fields, tool_kinds)
-    if kind not in _KEPT_WHOLE:
-        note(Kind.UNKNOWN_TYPE, where, f"content block {str(kind)[:40]!r}")
+    if kind not in _OPAQUE_BLOCKS:
+        note(Kind.UNKNOWN_TYPE, location, f"content block {str(kind)[:40]!r}")
     return Other(data=block, name=kind if isinstance(kind, str) else None)
 
 
-def plain(kind: Any, block: dict[str, Any], tool_kinds: ToolKinds) -> Part | None:
-    """The block kinds that logs are full of, if they have nothing but their usual fields; else None."""
+def parse_plain_block(kind: Any, block: dict[str, Any], tool_kinds: ToolKinds) -> Part | None:
+    """Return the part of a common block that has only its usual fields; None for any other block."""
     size = len(block)
     if kind == "text":
         if size == 2 and (text := block.get("text")).__class__ is str:  # noqa: PLR2004 (type and text)
@@ -191,22 +191,22 @@ def _output(content: Any, fields: Fields, tool_kinds: ToolKinds) -> Any:
     if content is None:
         return ""
     if content.__class__ is not list:
-        return _served(content, fields)
-    blocks = parts(content, fields.note, fields.where, tool_kinds)
+        return _server_tool_output(content, fields)
+    blocks = parse_blocks(content, fields.note, fields.where, tool_kinds)
     return [
         Other(data=raw, name="tool_result") if isinstance(block, ToolResult) else block
         for block, raw in zip(blocks, content, strict=True)
     ]
 
 
-def _served(content: Any, fields: Fields) -> list[Part]:
-    """What the service's own tools answer with: one object, a result or an error, instead of a list."""
+def _server_tool_output(content: Any, fields: Fields) -> list[Part]:
+    """Convert the output of the service's own tools: one object, a result or an error, instead of a list."""
     kind = _type_of(content)
     match content:
-        case {"stdout": str()} | {"stderr": str()} if printed := program_output.texts(content):
+        case {"stdout": str()} | {"stderr": str()} if printed := program_output.printed_texts(content):
             return [*printed]
         case {"type": "web_fetch_result", "content": {"type": "document"}}:
-            return [_fetched(Fields(dict(content), fields.note, fields.where))]
+            return [_fetched_page(Fields(dict(content), fields.note, fields.where))]
         case {"type": "advisor_result", "text": str(text)}:
             return [Text(text=text, extra=_without(content, "text"))]
         case {"type": "text_editor_code_execution_view_result", "content": str(text)}:
@@ -218,20 +218,20 @@ def _without(raw: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in raw.items() if key != name}
 
 
-def _fetched(page: Fields) -> Part:
-    """A page that was fetched: the document, with where it is from."""
+def _fetched_page(page: Fields) -> Part:
+    """Convert a fetched page: the document, with its URL."""
     document = Fields(dict(page.take("content")), page.note, page.where)
     document.drop("type")
     media = _media("document", document)
     return replace(media, ref=media.ref or page.text("url"), extra={**media.extra, **page.rest()})
 
 
-def _found(kind: str, fields: Fields) -> Text:
-    """What a search found: its text, or else its title, with where it is from as the source of it."""
+def _search_result(kind: str, fields: Fields) -> Text:
+    """Convert a search result: its text or title, with a citation of its source."""
     fields.keep("type", kind)
     title, url, content = fields.text("title"), fields.text("url"), fields.look("content")
     source = fields.look("source")
-    if url is None and source.__class__ is str and source.startswith(_WEB):
+    if url is None and source.__class__ is str and source.startswith(_WEB_SCHEMES):
         url = fields.text("source")
     texts = [block.get("text") for block in content] if _are_texts(content) else [title or url or ""]
     if _are_texts(content):
@@ -240,7 +240,7 @@ def _found(kind: str, fields: Fields) -> Text:
 
 
 def _are_texts(content: Any) -> bool:
-    """Whether content is nothing but texts."""
+    """Return whether content is a list of text blocks only."""
     return content.__class__ is list and all(
         block.__class__ is dict
         and block.keys() == {"type", "text"}
@@ -257,7 +257,7 @@ def _type_of(block: Any) -> str | None:
 
 def _media(kind: MediaKind, fields: Fields) -> Media:
     if isinstance(raw := fields.look("source"), dict):
-        fields.keep("source", dict(raw))  # the block itself stays as it is
+        fields.keep("source", dict(raw))  # a copy, so that the block itself is not modified
     source = fields.nested("source")
     mime = ref = data = text = None
     if source is not None:
@@ -270,7 +270,7 @@ def _media(kind: MediaKind, fields: Fields) -> Media:
         elif form == "content" and isinstance(source.look("content"), str):
             text = source.take("content") or None
         ref = source.text("url") or source.text("file_id")
-        if form not in _FORMS and form is not None:
+        if form not in _SOURCE_TYPES and form is not None:
             source.keep("type", form)
     return Media(
         kind=kind,
@@ -283,16 +283,18 @@ def _media(kind: MediaKind, fields: Fields) -> Media:
     )
 
 
-def usage(raw: Any, key: str | None) -> Usage | None:
-    """Token counts, with the whole object in `extra`; `input_tokens` excludes what came from the cache."""
+def parse_usage(raw: Any, key: str | None) -> Usage | None:
+    """Return token counts, with the full object in `extra`; `input_tokens` excludes cached tokens."""
     if raw.__class__ is not dict:
         return None
-    found, rounds = _counts(raw, key), raw.get("iterations")
-    return _with_compactions(found, rounds) if rounds.__class__ is list and len(rounds) > 1 else found
+    counts, iterations = _counts(raw, key), raw.get("iterations")
+    if iterations.__class__ is list and len(iterations) > 1:
+        return _with_compactions(counts, iterations)
+    return counts
 
 
 def _counts(raw: dict[str, Any], key: str | None) -> Usage:
-    cached, came = raw.get("cache_creation"), raw.get("output_tokens_details")
+    cached, details = raw.get("cache_creation"), raw.get("output_tokens_details")
     if cached.__class__ is not dict:
         cached = {}
     return Usage(
@@ -303,23 +305,23 @@ def _counts(raw: dict[str, Any], key: str | None) -> Usage:
         cache_write=counted(raw.get("cache_creation_input_tokens")),
         cache_write_5m=counted(cached.get("ephemeral_5m_input_tokens")),
         cache_write_1h=counted(cached.get("ephemeral_1h_input_tokens")),
-        reasoning=counted(came.get("thinking_tokens")) if came.__class__ is dict else None,
+        reasoning=counted(details.get("thinking_tokens")) if details.__class__ is dict else None,
         extra=raw,
     )
 
 
-def _with_compactions(found: Usage, rounds: list[Any]) -> Usage:
-    """The counts with those of summing up what was said before, which the sums of an answer leave out.
+def _with_compactions(usage: Usage, iterations: list[Any]) -> Usage:
+    """Add the counts of compactions, which the totals of an answer leave out.
 
-    What other models were asked on the way (`advisor_message`, `fallback_message`) is not the answer's.
+    Requests to other models (`advisor_message`, `fallback_message`) don't belong to the answer.
     """
-    for one in rounds:
-        if one.__class__ is dict and one.get("type") == "compaction":
-            more = _counts(one, None)
-            counts = {name: _sum(getattr(found, name), getattr(more, name)) for name in _ADDED}
-            found = replace(found, **counts)
-    return found
+    for iteration in iterations:
+        if iteration.__class__ is dict and iteration.get("type") == "compaction":
+            more = _counts(iteration, None)
+            counts = {name: _sum(getattr(usage, name), getattr(more, name)) for name in _SUMMED_COUNTS}
+            usage = replace(usage, **counts)
+    return usage
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return one if other is None else other + (one or 0)
+def _sum(left: int | None, right: int | None) -> int | None:
+    return left if right is None else right + (left or 0)

@@ -1,4 +1,4 @@
-"""Events of a streamed answer of the Messages API, added up to the message.
+"""Assembles the events of a streamed Messages API answer into the message.
 
 Known from recorded streams up to November 2026.
 """
@@ -13,22 +13,22 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
-# The events that no other API has.
+# Events that only this API sends.
 EVENTS = frozenset(
     {"message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop"}
 )
-# Deltas that lengthen a text: the field they have, and the field of the block it belongs to.
-_TEXTS = {"text_delta": "text", "thinking_delta": "thinking"}
-_BEGUN_BY = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "tool_use"}
+# Deltas that append to a text, with the name of the text's field in the delta and in its block.
+_TEXT_FIELDS = {"text_delta": "text", "thinking_delta": "thinking"}
+_BLOCK_TYPES = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "tool_use"}
 
 
 class MessageStream:
-    """Adds up events; content blocks by their index."""
+    """Assembles events into a message, with content blocks by their index."""
 
-    def __init__(self, note: Notes, where: int | str) -> None:
+    def __init__(self, note: Notes, location: int | str) -> None:
         self.error: Any = None
         self._note = note
-        self._where = where
+        self._where = location
         self._message: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
         self._blocks: list[_Block] = []
@@ -37,12 +37,12 @@ class MessageStream:
         self._unknown: list[dict[str, Any]] = []
 
     def add(self, event: dict[str, Any]) -> None:
-        """Take in the next event."""
+        """Add the next event."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
                 self._start(message)
             case {"type": "content_block_start", "content_block": dict(block)}:
-                self._begin(event.get("index"), block)
+                self._begin_block(event.get("index"), block)
             case {"type": "content_block_delta", "delta": dict(delta)}:
                 self._add_delta(event, delta)
             case {"type": "message_delta"}:
@@ -52,64 +52,64 @@ class MessageStream:
             case {"error": error} if error is not None:
                 self.error = error if self.error is None else self.error
             case _:
-                self._keep(event)
+                self._add_unknown(event)
 
     def _start(self, message: dict[str, Any]) -> None:
         if self._message or self._blocks:
             if self._message.get("id") == message.get("id") and not self._blocks:
                 self._note(Kind.REPEATED_RECORD, self._where, "message_start twice")
             else:
-                # Seen in 2026: a broken stream is taken up again by a whole new one.
-                self._note(Kind.UNKNOWN_TYPE, self._where, "a second message; the first is kept apart")
-                self._set_apart()
+                # Seen in 2026: a broken stream is followed by a complete new one.
+                self._note(Kind.UNKNOWN_TYPE, self._where, "a second message; the first is stored separately")
+                self._store_earlier_message()
         content, usage = message.get("content"), message.get("usage")
         self._message |= {key: value for key, value in message.items() if key not in {"content", "usage"}}
-        self._usage |= _stated(usage)
-        for place, block in enumerate(content if isinstance(content, list) else ()):
+        self._usage |= _without_nulls(usage)
+        for index, block in enumerate(content if isinstance(content, list) else ()):
             if isinstance(block, dict):
-                self._begin(place, block)
+                self._begin_block(index, block)
 
-    def _set_apart(self) -> None:
-        self._earlier.append(self._whole())
+    def _store_earlier_message(self) -> None:
+        self._earlier.append(self._assembled())
         self._message, self._usage, self._blocks, self._open = {}, {}, [], {}
 
-    def _begin(self, index: Any, block: dict[str, Any]) -> _Block:
-        begun = _Block(index if isinstance(index, int) else len(self._blocks), dict(block))
-        self._blocks.append(begun)
-        self._open[begun.index] = begun
-        return begun
+    def _begin_block(self, index: Any, block: dict[str, Any]) -> _Block:
+        new_block = _Block(index if isinstance(index, int) else len(self._blocks), dict(block))
+        self._blocks.append(new_block)
+        self._open[new_block.index] = new_block
+        return new_block
 
     def _add_delta(self, event: dict[str, Any], delta: dict[str, Any]) -> None:
         index = event.get("index", 0)
         kind = delta.get("type")
         block = self._open.get(index) if isinstance(index, int) else None
         if block is None:
-            if not isinstance(kind, str) or kind not in _BEGUN_BY:
-                self._keep(event)
+            if not isinstance(kind, str) or kind not in _BLOCK_TYPES:
+                self._add_unknown(event)
                 return
-            self._note(Kind.UNKNOWN_TYPE, self._where, f"{kind} for a block that was not begun")
-            block = self._begin(index, {"type": _BEGUN_BY[kind]})
+            self._note(Kind.UNKNOWN_TYPE, self._where, f"{kind} for a block that was not started")
+            block = self._begin_block(index, {"type": _BLOCK_TYPES[kind]})
         if not block.add(kind, delta):
-            self._keep(event)
+            self._add_unknown(event)
 
     def _end(self, event: dict[str, Any]) -> None:
         delta = event.get("delta")
-        self._usage |= _stated(event.get("usage"))
+        self._usage |= _without_nulls(event.get("usage"))
         self._message |= {key: value for key, value in event.items() if key not in {"type", "delta", "usage"}}
         if isinstance(delta, dict):
             self._message |= {key: value for key, value in delta.items() if value is not None}
 
-    def _keep(self, event: dict[str, Any]) -> None:
+    def _add_unknown(self, event: dict[str, Any]) -> None:
         if not self._unknown:
             kind = event.get("type")
             self._note(Kind.UNKNOWN_TYPE, self._where, f"event {str(kind)[:60]!r} in a stream")
         self._unknown.append(event)
 
-    def _whole(self) -> dict[str, Any]:
+    def _assembled(self) -> dict[str, Any]:
         message = dict(self._message)
         if self._blocks:
             ordered = sorted(self._blocks, key=lambda block: block.index)
-            message["content"] = [block.whole(self._note, self._where) for block in ordered]
+            message["content"] = [block.assembled(self._note, self._where) for block in ordered]
         elif message:
             message["content"] = []
         if self._usage:
@@ -117,8 +117,8 @@ class MessageStream:
         return message
 
     def body(self) -> dict[str, Any]:
-        """The message so far; nothing if none was begun."""
-        message = self._whole()
+        """Return the message so far; empty if none was started."""
+        message = self._assembled()
         if self._earlier:
             message["earlier"] = self._earlier
         if self._unknown:
@@ -127,7 +127,7 @@ class MessageStream:
 
 
 class _Block:
-    """A content block as its deltas arrive."""
+    """A content block assembled from its deltas."""
 
     def __init__(self, index: int, raw: dict[str, Any]) -> None:
         self.index = index
@@ -136,10 +136,10 @@ class _Block:
         self._input: list[str] = []
 
     def add(self, kind: Any, delta: dict[str, Any]) -> bool:
-        """Take in a delta; False if it is of no known kind."""
+        """Add a delta; return False if its kind is unknown."""
         match kind, delta:
-            case "text_delta" | "thinking_delta", _ if isinstance(delta.get(_TEXTS[kind]), str):
-                self._lengthen(_TEXTS[kind], delta[_TEXTS[kind]])
+            case "text_delta" | "thinking_delta", _ if isinstance(delta.get(_TEXT_FIELDS[kind]), str):
+                self._append_text(_TEXT_FIELDS[kind], delta[_TEXT_FIELDS[kind]])
             case "input_json_delta", {"partial_json": str(piece)}:
                 self._input.append(piece)
             case "signature_delta", {"signature": str(signature)}:
@@ -152,34 +152,34 @@ class _Block:
                 return False
         return True
 
-    def _lengthen(self, name: str, piece: str) -> None:
+    def _append_text(self, name: str, piece: str) -> None:
         self._pieces.setdefault(name, []).append(piece)
 
     def _compact(self, delta: dict[str, Any]) -> None:
         for key, value in delta.items():
             if key == "content" and isinstance(value, str):
-                self._lengthen(key, value)
+                self._append_text(key, value)
             elif key != "type" and value is not None:
                 self._raw[key] = value
 
-    def whole(self, note: Notes, where: int | str) -> dict[str, Any]:
-        """The block as the API gives it without streaming; input that was cut stays the text it is."""
+    def assembled(self, note: Notes, location: int | str) -> dict[str, Any]:
+        """Return the block as the API returns it without streaming; truncated input stays a string."""
         block = dict(self._raw)
         for name, pieces in self._pieces.items():
-            begun = block.get(name)
-            block[name] = (begun if isinstance(begun, str) else "") + "".join(pieces)
+            initial = block.get(name)
+            block[name] = (initial if isinstance(initial, str) else "") + "".join(pieces)
         text = "".join(self._input)
         if text:
-            place = f"{where} content[{self.index}].input"
-            told = json_stream.decode(text.encode(), note, place, Kind.WRONG_TYPE)
-            block["input"] = text if told is json_stream.BAD else told
+            input_location = f"{location} content[{self.index}].input"
+            decoded = json_stream.decode(text.encode(), note, input_location, Kind.WRONG_TYPE)
+            block["input"] = text if decoded is json_stream.BAD else decoded
         elif self._input:
             block.setdefault("input", {})
         return block
 
 
-def _stated(usage: Any) -> dict[str, Any]:
-    """Counts that are given; a later event repeats some as null."""
+def _without_nulls(usage: Any) -> dict[str, Any]:
+    """Return the counts that are not null; later events repeat some counts as null."""
     return (
         {key: value for key, value in usage.items() if value is not None} if isinstance(usage, dict) else {}
     )

@@ -1,8 +1,8 @@
-"""Chat templates: a whole dialogue in one text, as it goes to models that can only complete text.
+"""Chat templates: a dialogue formatted as one text, for models that can only complete text.
 
-Each template marks where a turn begins, and most where it ends. A text counts as one only if it begins with
-such a mark, or with a system prompt and then has a question and an answer: one that merely quotes a mark is
-not taken apart. Known from the models' cards and from programs that fill them in, as of November 2026.
+Each template marks where a turn begins, and most also mark its end. A text is a dialogue only if it begins
+with such a mark, or with a system prompt that a question and an answer follow: a text that merely quotes a
+mark is not split. Known from the models' cards and from programs that use the templates, as of November 2026.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Turn(NamedTuple):
-    """What one side says; `word` is the template's own for who that is."""
+    """A turn of a dialogue; `word` is the template's own name of the role."""
 
     role: Role
     word: str
@@ -26,16 +26,16 @@ class Turn(NamedTuple):
 
 
 class Dialogue(NamedTuple):
-    """The turns of a text, and the name of the template they are in."""
+    """The turns of a text, and the name of their template."""
 
     template: str
     turns: list[Turn]
 
 
 class _Template(NamedTuple):
-    """`sign` is in every such text, `opener` begins a turn, `closing` may end one.
+    """`sign` is in every text of the template, `opener` begins a turn, `closing` may end one.
 
-    `preamble` says what may stand before the first turn: nothing (None), or a system prompt that begins so.
+    `preamble` is the beginning of a system prompt allowed before the first turn; None allows no text there.
     """
 
     name: str
@@ -45,8 +45,8 @@ class _Template(NamedTuple):
     preamble: str | None = None
 
 
-# A pattern that begins with the character it looks for is found much faster than one that begins with `^`.
-_LINE = r"#(?<![^\n]#)## "
+# A pattern that begins with a literal character is matched much faster than one that begins with `^`.
+_HEADING_MARK = r"#(?<![^\n]#)## "
 _TEMPLATES = (
     _Template(
         "chatml",
@@ -122,29 +122,31 @@ _TEMPLATES = (
     _Template(
         "alpaca",
         "### Instruction:",
-        _LINE + r"(?P<role>Instruction|Response):[ ]*\n?",
+        _HEADING_MARK + r"(?P<role>Instruction|Response):[ ]*\n?",
         ("<|EOT|>", "</s>"),
         "",
     ),
-    _Template("phind", "### User Message", _LINE + r"(?P<role>System Prompt|User Message|Assistant)\n"),
-    _Template("neural-chat", "### User:", _LINE + r"(?P<role>System|User|Assistant):[ ]*\n?"),
+    _Template(
+        "phind", "### User Message", _HEADING_MARK + r"(?P<role>System Prompt|User Message|Assistant)\n"
+    ),
+    _Template("neural-chat", "### User:", _HEADING_MARK + r"(?P<role>System|User|Assistant):[ ]*\n?"),
     _Template(
         "vicuna", "USER:", r"(?:\A|(?<=[\s>]))(?P<role>USER|ASSISTANT):[ ]?", ("</s>",), "A chat between"
     ),
     _Template(
         "vicuna-v0",
         "### Human:",
-        _LINE + r"(?P<role>Human|Assistant):[ ]*\n?",
+        _HEADING_MARK + r"(?P<role>Human|Assistant):[ ]*\n?",
         ("</s>",),
         "A chat between",
     ),
     _Template("anthropic", "Human:", r"(?:\A|\n\n)(?P<role>Human|Assistant):[ ]?", (), ""),
     _Template("phi2", "Instruct:", r"(?:\A|\n)(?P<role>Instruct|Output):[ ]?"),
     _Template("granite-code", "Question:", r"(?:\A|\n)(?P<role>System|Question|Answer):\n[ ]?"),
-    # How programs show chat messages as a text when no template is needed.
+    # The form in which programs show chat messages as text without a template.
     _Template("tags", "<user>\n", r"<(?<![^\n]<)(?P<role>system|user|assistant|tool|thinking)>\n"),
 )
-_WORDS: dict[str, Role] = {
+_ROLES_BY_WORD: dict[str, Role] = {
     "inst": "user",
     "/inst": "assistant",
     "system_prompt": "system",
@@ -162,8 +164,8 @@ _WORDS: dict[str, Role] = {
     "ipython": "tool",
     "observation": "tool",
 }
-# What may stand before everything else.
-_BEGINNINGS = (
+# Marks allowed before everything else.
+_START_MARKS = (
     "<s>",
     "<bos>",
     "<BOS_TOKEN>",
@@ -173,135 +175,147 @@ _BEGINNINGS = (
     "<sop>",
     "<\uff5cbegin\u2581of\u2581sentence\uff5c>",
 )
-_SYSTEM_IN_PROMPT = "<<SYS>>", "<</SYS>>"
+_LLAMA2_SYSTEM_TAGS = "<<SYS>>", "<</SYS>>"
 
 
-# A mark, and what is looked at around it to find it, is never longer than this.
-_REACH = 500
+# No mark, with the context that its pattern looks at, is longer than this.
+_MAX_MARK_CHARS = 500
 
 
 class _Mark(NamedTuple):
-    """Where a turn begins, where its text does, and whose it is."""
+    """The start of a turn, the start of its text, and its role's name."""
 
     start: int
     end: int
     word: str
 
 
-class _Read(NamedTuple):
-    """What was found in a text. `others` are the signs of templates that would go before, all absent."""
+class _ParsedText(NamedTuple):
+    """A parsed text. `others` are the signs of templates tried earlier, all absent from the text."""
 
     text: str
     start: int
     template: _Template
     marks: list[_Mark]
-    said: list[list[Turn]]
+    turns_by_mark: list[list[Turn]]
     turns: list[Turn]
     others: tuple[str, ...] | None
 
 
-def parsed(text: str) -> Dialogue | None:
-    """The turns of a text that is in a known template, without those that say nothing; else None."""
-    return Growing().parsed(text)
+def parse_dialogue(text: str) -> Dialogue | None:
+    """Return the non-empty turns of a text in a known template; None for any other text."""
+    return TemplateParser().parse_dialogue(text)
 
 
-class Growing:
-    """Takes apart texts of which each mostly goes on where the one before ended.
+class TemplateParser:
+    """Parses texts of which each mostly extends the one before.
 
-    What two texts have in common is looked at once; it gives the same turns again, not only equal ones.
+    The common beginning of two texts is parsed once, and yields the identical turn objects.
     """
 
     def __init__(self) -> None:
-        self._last: _Read | None = None
+        self._last: _ParsedText | None = None
 
-    def parsed(self, text: str) -> Dialogue | None:
-        """The turns of a text, as the function of this name finds them."""
-        grown = None if self._last is None else _grown(self._last, text)
-        self._last = found = grown or _read(text)
-        return None if found is None else Dialogue(found.template.name, found.turns)
+    def parse_dialogue(self, text: str) -> Dialogue | None:
+        """Return the turns of a text, as the module's function does."""
+        extended = None if self._last is None else _extend_last(self._last, text)
+        self._last = result = extended or _parse_text(text)
+        return None if result is None else Dialogue(result.template.name, result.turns)
 
 
-def _read(text: str) -> _Read | None:
-    start = _end_of_beginning(text)
-    before: list[_Template] = []
+def _parse_text(text: str) -> _ParsedText | None:
+    start = _skip_start_marks(text)
+    skipped: list[_Template] = []
     for template in _TEMPLATES:
         if template.preamble is None and not _opens(text, start, template):
             continue
         if template.sign in text:
-            marks = _marks(text, 0, template)
-            said = [_said(text, place, marks, template) for place in range(len(marks))]
-            if turns := _turns(text[start : marks[0].start] if marks else "", marks, said, template):
-                signs = tuple(other.sign for other in before)
+            marks = _find_marks(text, 0, template)
+            turns_by_mark = [_turns_after_mark(text, index, marks, template) for index in range(len(marks))]
+            if turns := _turns(text[start : marks[0].start] if marks else "", marks, turns_by_mark, template):
+                signs = tuple(other.sign for other in skipped)
                 are_absent = not any(sign in text for sign in signs)
-                return _Read(text, start, template, marks, said, turns, signs if are_absent else None)
-        before.append(template)
+                return _ParsedText(
+                    text, start, template, marks, turns_by_mark, turns, signs if are_absent else None
+                )
+        skipped.append(template)
     return None
 
 
-def _grown(last: _Read, text: str) -> _Read | None:
-    """What a text is that begins as the last one did; None if that is too little to go on from."""
+def _extend_last(last: _ParsedText, text: str) -> _ParsedText | None:
+    """Parse a text that begins like the last one; None if they have too little in common."""
     common = _common_length(last.text, text)
-    kept = [mark for mark in last.marks if mark.start + _REACH <= common]
+    unchanged = [mark for mark in last.marks if mark.start + _MAX_MARK_CHARS <= common]
     template = last.template
-    if not kept or last.others is None or template.sign not in text:
+    if not unchanged or last.others is None or template.sign not in text:
         return None
     if any(text.find(sign, max(0, common - len(sign))) >= 0 for sign in last.others):
         return None
-    # The last mark that is the same is found again: what is said behind it may have grown.
-    marks = kept[:-1] + _marks(text, kept[-1].start, template)
-    said = last.said[: len(kept) - 1]
-    said += [_said(text, place, marks, template) for place in range(len(said), len(marks))]
-    turns = _turns(text[last.start : marks[0].start], marks, said, template)
-    return _Read(text, last.start, template, marks, said, turns, last.others) if turns else None
+    # The last common mark is matched again, because the text after it may have grown.
+    marks = unchanged[:-1] + _find_marks(text, unchanged[-1].start, template)
+    turns_by_mark = last.turns_by_mark[: len(unchanged) - 1]
+    turns_by_mark += [
+        _turns_after_mark(text, index, marks, template) for index in range(len(turns_by_mark), len(marks))
+    ]
+    turns = _turns(text[last.start : marks[0].start], marks, turns_by_mark, template)
+    return (
+        _ParsedText(text, last.start, template, marks, turns_by_mark, turns, last.others) if turns else None
+    )
 
 
-def _common_length(one: str, other: str) -> int:
-    """How many characters two texts have in common at their beginning, perhaps a few less."""
-    if other.startswith(one):
-        return len(one)
-    least, most = 0, min(len(one), len(other))
-    while most - least > _REACH:
-        middle = (least + most) // 2
-        if one[least:middle] == other[least:middle]:
-            least = middle
+def _common_length(left: str, right: str) -> int:
+    """Return the length of the common beginning of two texts, perhaps slightly less."""
+    if right.startswith(left):
+        return len(left)
+    low, high = 0, min(len(left), len(right))
+    while high - low > _MAX_MARK_CHARS:
+        middle = (low + high) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
         else:
-            most = middle
-    return least
+            high = middle
+    return low
 
 
 def _opens(text: str, start: int, template: _Template) -> bool:
-    """Whether a turn begins where the text does; the mark may have line breaks in it that come before."""
+    """Return whether a turn begins at the start of the text; its mark may include preceding line breaks."""
     opener = _opener(template.opener)
-    return any(opener.match(text, place) is not None for place in range(max(0, start - 2), start + 1))
+    return any(opener.match(text, position) is not None for position in range(max(0, start - 2), start + 1))
 
 
-def _marks(text: str, start: int, template: _Template) -> list[_Mark]:
-    found = _opener(template.opener).finditer(text, start)
-    return [_Mark(mark.start(), mark.end(), mark["role"].lower()) for mark in found]
+def _find_marks(text: str, start: int, template: _Template) -> list[_Mark]:
+    matches = _opener(template.opener).finditer(text, start)
+    return [_Mark(match.start(), match.end(), match["role"].lower()) for match in matches]
 
 
-def _said(text: str, place: int, marks: list[_Mark], template: _Template) -> list[Turn]:
-    """What is said behind a mark; nothing if that is only white space."""
-    end = marks[place + 1].start if place + 1 < len(marks) else len(text)
-    said = _without_closing(text[marks[place].end : end], template.closing)
-    return [Turn(_role(part), part, body) for part, body in _with_system(marks[place].word, said) if body]
+def _turns_after_mark(text: str, index: int, marks: list[_Mark], template: _Template) -> list[Turn]:
+    """Return the turns after a mark; an empty list if there is only white space."""
+    end = marks[index + 1].start if index + 1 < len(marks) else len(text)
+    text_after = _without_closing(text[marks[index].end : end], template.closing)
+    return [
+        Turn(_role(part), part, body)
+        for part, body in _split_system_prompt(marks[index].word, text_after)
+        if body
+    ]
 
 
-def _turns(preamble: str, marks: list[_Mark], said: list[list[Turn]], template: _Template) -> list[Turn]:
-    """The turns, or none if the text only has some marks of the template in it."""
+def _turns(
+    preamble: str, marks: list[_Mark], turns_by_mark: list[list[Turn]], template: _Template
+) -> list[Turn]:
+    """Return all turns; an empty list if the text merely contains some of the template's marks."""
     if not marks:
         return []
-    before = preamble.rstrip()
-    if before or template.preamble is not None:
-        spoken = [_role(mark.word) for mark in marks]
-        if "user" not in spoken or "assistant" not in spoken[spoken.index("user") :]:
+    system_text = preamble.rstrip()
+    if system_text or template.preamble is not None:
+        spoken_roles = [_role(mark.word) for mark in marks]
+        if "user" not in spoken_roles or "assistant" not in spoken_roles[spoken_roles.index("user") :]:
             return []
-        if spoken.index("assistant") < spoken.index("user"):
+        if spoken_roles.index("assistant") < spoken_roles.index("user"):
             return []
-        if before and (template.preamble is None or not before.startswith(template.preamble)):
+        if system_text and (template.preamble is None or not system_text.startswith(template.preamble)):
             return []
-    first = [Turn("system", "", before)] if before else []
-    return first + [turn for turns in said for turn in turns]
+    first = [Turn("system", "", system_text)] if system_text else []
+    return first + [turn for turns in turns_by_mark for turn in turns]
 
 
 @cache
@@ -311,14 +325,14 @@ def _opener(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _role(word: str) -> Role:
-    return _WORDS.get(word) or roles.role(word) or "user"
+    return _ROLES_BY_WORD.get(word) or roles.role(word) or "user"
 
 
-def _end_of_beginning(text: str) -> int:
-    """Where a text begins behind white space and the marks that only say that it begins."""
+def _skip_start_marks(text: str) -> int:
+    """Return the position after white space and start marks."""
     start, end = 0, len(text)
     while start < end:
-        mark = next((each for each in _BEGINNINGS if text.startswith(each, start)), None)
+        mark = next((start_mark for start_mark in _START_MARKS if text.startswith(start_mark, start)), None)
         if mark is None and not text[start].isspace():
             break
         start += len(mark or " ")
@@ -326,19 +340,19 @@ def _end_of_beginning(text: str) -> int:
 
 
 def _without_closing(text: str, closing: tuple[str, ...]) -> str:
-    """What is said in a turn: without the marks of its end, and without white space there."""
+    """Return the text of a turn without closing marks and trailing white space."""
     end = len(text.rstrip())
     while end and text.endswith(closing, 0, end):
-        end -= next(len(each) for each in closing if text.endswith(each, 0, end))
+        end -= next(len(mark) for mark in closing if text.endswith(mark, 0, end))
         while end and text[end - 1].isspace():
             end -= 1
     return text[:end]
 
 
-def _with_system(word: str, text: str) -> list[tuple[str, str]]:
-    """The turn, or two: Llama 2 has its system prompt inside of the first question."""
-    opening, closing = _SYSTEM_IN_PROMPT
+def _split_system_prompt(word: str, text: str) -> list[tuple[str, str]]:
+    """Return the turn, or two turns: Llama 2 puts the system prompt inside the first question."""
+    opening, closing = _LLAMA2_SYSTEM_TAGS
     if word != "inst" or not text.startswith(opening) or closing not in text:
         return [(word, text)]
-    inside, _, rest = text.removeprefix(opening).partition(closing)
-    return [("system", inside.strip()), (word, rest.strip())]
+    system_text, _, rest = text.removeprefix(opening).partition(closing)
+    return [("system", system_text.strip()), (word, rest.strip())]

@@ -1,7 +1,7 @@
-"""The Converse dialect of Amazon Bedrock: blocks to parts, tool definitions, the usage object to Usage.
+"""The Converse dialect of Amazon Bedrock: converts blocks to parts, tool definitions, and usage to Usage.
 
-A block has no type: what it holds is told by the one name in it, as `{"toolUse": {…}}`. Known from the
-documentation of the API, November 2026.
+A block has no type: its only field names its kind, as in `{"toolUse": {…}}`. Known from the documentation of
+the API, November 2026.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from agent_journal.model import (
 from agent_journal.model.content_blocks import unwrapped_parts
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects import openai_messages
-from agent_journal.readers.dialects.openai_messages import Said
+from agent_journal.readers.dialects.openai_messages import ParsedMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,95 +38,97 @@ _MEDIA: dict[str, MediaKind] = {
     "audio": "audio",
     "document": "document",
 }
-# Blocks that are known and have no part of their own.
-_KEPT_WHOLE = ("cachePoint", "searchResult")
+# Known blocks that the model has no part for.
+_OPAQUE_BLOCKS = ("cachePoint", "searchResult")
 _FORMATS = {"pdf": "application/pdf", "txt": "text/plain", "md": "text/markdown", "html": "text/html"}
 
 
-def said(raw: Any, note: Notes, where: int | str) -> Said:
-    """A message in the terms of the model; it stays as it is."""
+def parse_message(raw: Any, note: Notes, location: int | str) -> ParsedMessage:
+    """Convert a message, which is not modified."""
     if raw.__class__ is not dict:
-        return openai_messages.said(raw, note, where)
-    fields = Fields(dict(raw), note, where)
-    role, content = openai_messages.role_of(fields), fields.take("content")
-    return Said(role, _parts(content, note, where), content, fields.rest())
+        return openai_messages.parse_message(raw, note, location)
+    fields = Fields(dict(raw), note, location)
+    role, content = openai_messages.take_role(fields), fields.take("content")
+    return ParsedMessage(role, _parts(content, note, location), content, fields.rest())
 
 
-def _parts(content: Any, note: Notes, where: int | str) -> list[Part]:
+def _parts(content: Any, note: Notes, location: int | str) -> list[Part]:
     if content.__class__ is str:
         return [Text(text=content)]
     if content is None:
         return []
     if content.__class__ is not list:
-        found = unwrapped_parts(content, lambda inner: _parts(inner, note, where))
-        if found is not None:
-            return found
-        note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
+        unwrapped = unwrapped_parts(content, lambda inner: _parts(inner, note, location))
+        if unwrapped is not None:
+            return unwrapped
+        note(Kind.WRONG_TYPE, location, f"content is {type(content).__name__}")
         return [Other(data=content)]
-    return [_part(block, note, where) for block in content]
+    return [_part(block, note, location) for block in content]
 
 
-def _part(block: Any, note: Notes, where: int | str) -> Part:
+def _part(block: Any, note: Notes, location: int | str) -> Part:
     if block.__class__ is not dict:
         return Text(text=block) if block.__class__ is str else Other(data=block)
-    fields = Fields(dict(block), note, where)
+    fields = Fields(dict(block), note, location)
     if block.get("text").__class__ is str:
         return Text(text=fields.take("text"), extra=fields.rest())
-    name = next((name for name in _WAYS if block.get(name).__class__ is dict), None)
+    name = next((name for name in _CONVERTERS if block.get(name).__class__ is dict), None)
     if name is not None:
         fields.drop(name)
-        part = _WAYS[name](Fields(dict(block[name]), note, where), name)
+        part = _CONVERTERS[name](Fields(dict(block[name]), note, location), name)
         if part is not None and not fields.rest():
             return part
     else:
-        name = next((name for name in _KEPT_WHOLE if name in block), None)
+        name = next((name for name in _OPAQUE_BLOCKS if name in block), None)
         if name is None:
-            note(Kind.UNKNOWN_TYPE, where, f"content block with {', '.join(sorted(block))[:60]!r}")
+            note(Kind.UNKNOWN_TYPE, location, f"content block with {', '.join(sorted(block))[:60]!r}")
     return Other(data=block, name=name)
 
 
-def _call(call: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of several ways)
+def _call(call: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of several converters)
     called = call.text("name") or ""
     return ToolCall(call_id=call.text("toolUseId"), name=called, input=call.take("input"), extra=call.rest())
 
 
-def _result(result: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of several ways)
+def _result(result: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of several converters)
     status = result.look("status")
     is_error = {"error": True, "success": False}.get(status) if status.__class__ is str else None
     content = result.take("content")
-    given = [_given(block, result) for block in content] if content.__class__ is list else content
-    output: Any = given if given.__class__ in (str, list) else [] if given is None else [Other(data=given)]
+    outputs = [_result_part(block, result) for block in content] if content.__class__ is list else content
+    output: Any = (
+        outputs if outputs.__class__ in (str, list) else [] if outputs is None else [Other(data=outputs)]
+    )
     if len(output) == 1 and output.__class__ is list and isinstance(output[0], Text) and not output[0].extra:
         output = output[0].text
     return ToolResult(call_id=result.text("toolUseId"), output=output, is_error=is_error, extra=result.rest())
 
 
-def _given(block: Any, result: Fields) -> Any:
-    """A part of what a tool answered; a value is what it is."""
+def _result_part(block: Any, result: Fields) -> Any:
+    """Convert a part of a tool result; a JSON value stays as it is."""
     if block.__class__ is dict and block.keys() == {"json"}:
         return Other(data=block["json"], name="json")
     part = _part(block, result.note, result.where)
     return Other(data=block) if isinstance(part, ToolResult) else part
 
 
-def _thought(thought: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of several ways)
-    sealed = thought.text("redactedContent")
-    told = _inside(thought, "reasoningText")
-    if told is None:
-        return Reasoning(encrypted=sealed, extra=thought.rest())
-    text, signature = told.text("text"), told.text("signature")
-    return Reasoning(text=text, signature=signature, encrypted=sealed, extra=thought.rest())
+def _reasoning(block: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of several converters)
+    encrypted = block.text("redactedContent")
+    reasoning_text = _nested(block, "reasoningText")
+    if reasoning_text is None:
+        return Reasoning(encrypted=encrypted, extra=block.rest())
+    text, signature = reasoning_text.text("text"), reasoning_text.text("signature")
+    return Reasoning(text=text, signature=signature, encrypted=encrypted, extra=block.rest())
 
 
 def _media(media: Fields, name: str) -> Part | None:
     form = media.look("format")
-    source = _inside(media, "source")
+    source = _nested(media, "source")
     data = text = ref = None
     if source is not None:
         data = source.text("bytes") if source.look("bytes").__class__ is str else None
         text = source.text("text") or None if source.look("text").__class__ is str else None
-        place = source.look("s3Location")
-        ref = place.get("uri") if place.__class__ is dict else None
+        s3_location = source.look("s3Location")
+        ref = s3_location.get("uri") if s3_location.__class__ is dict else None
     return Media(
         kind=_MEDIA[name],
         mime=_mime(name, form) if form.__class__ is str else None,
@@ -138,28 +140,28 @@ def _media(media: Fields, name: str) -> Part | None:
     )
 
 
-def _cited(cited: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of several ways)
-    """What was said with its sources; None if it is of another form."""
-    text = _texts(cited.look("content"))
+def _cited_text(block: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of several converters)
+    """Convert a text with citations; None if it has another form."""
+    text = _joined_text(block.look("content"))
     if text is None:
         return None
-    cited.drop("content")
-    citations = [_citation(raw, cited) for raw in cited.items("citations") or ()]
-    return Text(text=text, citations=citations, extra=cited.rest())
+    block.drop("content")
+    citations = [_citation(raw, block) for raw in block.items("citations") or ()]
+    return Text(text=text, citations=citations, extra=block.rest())
 
 
 def _citation(raw: Any, cited: Fields) -> Citation:
     if raw.__class__ is not dict:
         return Citation(extra={"value": raw})
     fields = Fields(dict(raw), cited.note, cited.where)
-    text = _texts(fields.look("sourceContent"))
+    text = _joined_text(fields.look("sourceContent"))
     if text is not None:
         fields.drop("sourceContent")
     return Citation(title=fields.text("title"), text=text, extra=fields.rest())
 
 
-def _texts(blocks: Any) -> str | None:
-    """The text of blocks that are nothing else."""
+def _joined_text(blocks: Any) -> str | None:
+    """Return the joined text of blocks that have only texts; else None."""
     if blocks.__class__ is not list or not all(block.__class__ is dict for block in blocks):
         return None
     texts = [block.get("text") for block in blocks if block.keys() == {"text"}]
@@ -167,15 +169,15 @@ def _texts(blocks: Any) -> str | None:
     return "".join(texts) if is_all else None
 
 
-def _guarded(guarded: Fields, name: str) -> Part | None:
-    """What a guardrail is to look at; None if that is no text."""
-    inner = _inside(guarded, "text")
+def _guarded_text(block: Fields, name: str) -> Part | None:
+    """Convert content for a guardrail; None if it is not text."""
+    inner = _nested(block, "text")
     text = None if inner is None else inner.text("text")
-    return None if text is None else Text(text=text, extra={name: guarded.rest()})
+    return None if text is None else Text(text=text, extra={name: block.rest()})
 
 
-def _inside(fields: Fields, name: str) -> Fields | None:
-    """Fields of an object inside, of which the original stays as it is."""
+def _nested(fields: Fields, name: str) -> Fields | None:
+    """Return the fields of a nested object, of which the original is not modified."""
     value = fields.look(name)
     if value.__class__ is not dict:
         return None
@@ -187,22 +189,22 @@ def _mime(name: str, form: str) -> str | None:
     return _FORMATS.get(form) if name == "document" else f"{name}/{form}"
 
 
-_WAYS: dict[str, Callable[[Fields, str], Part | None]] = {
+_CONVERTERS: dict[str, Callable[[Fields, str], Part | None]] = {
     "toolUse": _call,
     "toolResult": _result,
-    "reasoningContent": _thought,
-    "citationsContent": _cited,
-    "guardContent": _guarded,
+    "reasoningContent": _reasoning,
+    "citationsContent": _cited_text,
+    "guardContent": _guarded_text,
     **dict.fromkeys(_MEDIA, _media),
 }
 
 
-def tool(raw: Any, note: Notes, where: int | str) -> Tool:
-    """A tool that a request offers; it stays as it is."""
+def parse_tool(raw: Any, note: Notes, location: int | str) -> Tool:
+    """Convert a tool definition of a request, which is not modified."""
     spec = raw.get("toolSpec") if raw.__class__ is dict else None
     if spec.__class__ is not dict:
-        return openai_messages.tool(raw, note, where)
-    fields = Fields(dict(spec), note, where)
+        return openai_messages.parse_tool(raw, note, location)
+    fields = Fields(dict(spec), note, location)
     schema = fields.take("inputSchema")
     is_json = schema.__class__ is dict and schema.keys() == {"json"}
     return Tool(
@@ -213,12 +215,18 @@ def tool(raw: Any, note: Notes, where: int | str) -> Tool:
     )
 
 
-def usage(raw: Any, key: str | None) -> Usage | None:
-    """Token counts; `inputTokens` excludes what the cache gave. The object stays whole in `extra`."""
+def parse_usage(raw: Any, key: str | None) -> Usage | None:
+    """Return token counts, with the full object in `extra`; `inputTokens` excludes cached tokens."""
     if raw.__class__ is not dict:
         return None
     names = ("inputTokens", "outputTokens", "totalTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
-    sent, came, total, read, written = (counted(raw.get(name)) for name in names)
+    sent, received, total, cache_read, cache_write = (counted(raw.get(name)) for name in names)
     return Usage(
-        key=key, input=sent, output=came, total=total, cache_read=read, cache_write=written, extra=raw
+        key=key,
+        input=sent,
+        output=received,
+        total=total,
+        cache_read=cache_read,
+        cache_write=cache_write,
+        extra=raw,
     )

@@ -1,4 +1,4 @@
-"""Records of a log that share an id: the same once more, or another one."""
+"""Records of a log that share an id: repetitions of a record, or different records."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ if TYPE_CHECKING:
     from agent_journal.model import Event, Message
 
 
-class Twins:
-    """The lines that came under an id that was taken."""
+class DuplicateIds:
+    """The different records found for each id after its first record."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, set[bytes]] = {}
+        self._digests: dict[str, set[bytes]] = {}
 
-    def has_again(self, entry: Message | Event, first: Message | Event, line: bytes) -> bool:
-        """Whether an entry is the first one of its id again, or one of those that were given another."""
-        if is_same(entry, first):
+    def is_repeated(self, entry: Message | Event, first: Message | Event, line: bytes) -> bool:
+        """Return whether an entry repeats the first entry of its id or an earlier different one."""
+        if are_equal(entry, first):
             return True
-        seen = self._seen.setdefault(entry.id, set())
+        digests = self._digests.setdefault(entry.id, set())
         digest = hashlib.sha256(line).digest()
-        if digest in seen:
+        if digest in digests:
             return True
-        seen.add(digest)
+        digests.add(digest)
         return False
 
     def count(self, entry_id: str) -> int:
-        """How many others there are of an id."""
-        return len(self._seen[entry_id])
+        """Count the different records of an id after the first."""
+        return len(self._digests[entry_id])
 
 
-def is_same(one: Message | Event, other: Message | Event) -> bool:
-    """Whether two entries are equal; those that are nested too deep to tell are not."""
+def are_equal(left: Message | Event, right: Message | Event) -> bool:
+    """Return whether two entries are equal; False if they are nested too deeply to compare."""
     try:
-        return one == other
+        return left == right
     except RecursionError:
         return False

@@ -1,6 +1,6 @@
-"""What requests and responses of the Gemini API have around their parts: contents, tools, citations, usage.
+"""Gemini API requests and responses, apart from their parts: contents, tools, citations, usage.
 
-Names are written in camel case by the service and in either case by its clients.
+The service writes names in camel case; its clients write camel case or snake case.
 Known from recorded payloads up to November 2026.
 """
 
@@ -14,13 +14,13 @@ from agent_journal.decoding.fields import Fields, counted
 from agent_journal.model import Citation, Other, Part, Text, Tool, ToolKind, Usage, roles
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects import google_parts
-from agent_journal.readers.dialects.openai_messages import Said
+from agent_journal.readers.dialects.openai_messages import ParsedMessage
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
-# What a part that is no text holds.
-_DATA = (
+# The fields of parts other than text.
+_DATA_FIELDS = (
     *("functionCall", "functionResponse", "inlineData", "fileData"),
     *("executableCode", "codeExecutionResult", "toolCall", "toolResponse"),
 )
@@ -45,139 +45,141 @@ _OWN_ROLES = (None, "user", "model", "system")
 _SCHEMAS = ("parameters", "parametersJsonSchema", "parameters_json_schema")
 
 
-def said(raw: Any, note: Notes, where: int | str) -> Said:
-    """A content in the terms of the model; it stays as it is. One that names nobody is the user's."""
+def parse_content(raw: Any, note: Notes, location: int | str) -> ParsedMessage:
+    """Convert a content, which is not modified. A content without a role is the user's."""
     if raw.__class__ is not dict:
         if raw.__class__ is not str:
-            note(Kind.WRONG_TYPE, where, f"a content is {type(raw).__name__}")
-        return Said("user", [Text(text=raw) if raw.__class__ is str else Other(data=raw)], raw, {})
-    fields = Fields(dict(raw), note, where)
+            note(Kind.WRONG_TYPE, location, f"a content is {type(raw).__name__}")
+        return ParsedMessage("user", [Text(text=raw) if raw.__class__ is str else Other(data=raw)], raw, {})
+    fields = Fields(dict(raw), note, location)
     name = fields.take("role")
     role = roles.role(name)
     if role is None and name is not None:
-        note(Kind.UNKNOWN_ROLE, where, f"role {str(name)[:40]!r}")
+        note(Kind.UNKNOWN_ROLE, location, f"role {str(name)[:40]!r}")
     if name not in _OWN_ROLES:
         fields.keep("role", name)
     content = fields.take("parts")
-    listed = [in_camel_case(part) for part in content] if content.__class__ is list else content
-    return Said(role or "user", google_parts.parts(listed, note, where, _no_kind), content, fields.rest())
+    raw_parts = [to_camel_case(part) for part in content] if content.__class__ is list else content
+    return ParsedMessage(
+        role or "user", google_parts.parse_parts(raw_parts, note, location, _no_kind), content, fields.rest()
+    )
 
 
 def _no_kind(_: str) -> ToolKind | None:
-    """The tools are those of whoever called the API."""
+    """Return no kind: the tools are the API client's own."""
     return None
 
 
-def in_camel_case(part: Any) -> Any:
-    """A part by the names that the service has for what is in it."""
+def to_camel_case(part: Any) -> Any:
+    """Return a part with the service's camel-case field names."""
     if part.__class__ is not dict or (len(part) == 1 and "text" in part):
         return part
     return {
-        _CAMEL_CASE.get(name, name): _renamed(value)
-        if value.__class__ is dict and _CAMEL_CASE.get(name, name) in _DATA
+        _CAMEL_CASE.get(name, name): _data_to_camel_case(value)
+        if value.__class__ is dict and _CAMEL_CASE.get(name, name) in _DATA_FIELDS
         else value
         for name, value in part.items()
     }
 
 
-def _renamed(value: dict[str, Any]) -> dict[str, Any]:
+def _data_to_camel_case(value: dict[str, Any]) -> dict[str, Any]:
     renamed = {_CAMEL_CASE.get(name, name): inner for name, inner in value.items()}
-    if renamed.get("parts").__class__ is list:  # what a function returns beside its answer, as images
-        renamed["parts"] = [in_camel_case(part) for part in renamed["parts"]]
+    if renamed.get("parts").__class__ is list:  # what a function returns with its answer, such as images
+        renamed["parts"] = [to_camel_case(part) for part in renamed["parts"]]
     return renamed
 
 
-def held_by(part: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
-    """What a part in camel case holds that is no text: its name and its value."""
-    for name in _DATA:
+def find_data(part: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    """Return the name and value of the data in a camel-case part; None if it has none."""
+    for name in _DATA_FIELDS:
         if part.get(name).__class__ is dict:
             return name, part[name]
     return None
 
 
-def declared(tools: list[Any]) -> list[Any]:
-    """The functions of a list of tools, and each tool of the service by itself."""
-    found: list[Any] = []
+def flatten_tools(tools: list[Any]) -> list[Any]:
+    """Return the functions of a list of tools, and each of the service's own tools as a separate object."""
+    tools_found: list[Any] = []
     for tool_ in tools:
         if tool_.__class__ is not dict:
-            found.append(tool_)
+            tools_found.append(tool_)
             continue
         for key, value in tool_.items():
             if key in _DECLARATIONS and value.__class__ is list:
-                found.extend(value)
+                tools_found.extend(value)
             else:
-                found.append({key: value})
-    return found
+                tools_found.append({key: value})
+    return tools_found
 
 
-def tool(raw: Any, note: Notes, where: int | str) -> Tool:
-    """A function, or a tool that the service has and that is known by its name alone; it stays as it is."""
+def parse_tool(raw: Any, note: Notes, location: int | str) -> Tool:
+    """Convert a function, or a tool of the service known only by its name; it is not modified."""
     if raw.__class__ is not dict:
-        note(Kind.WRONG_TYPE, where, f"a tool is {type(raw).__name__}")
+        note(Kind.WRONG_TYPE, location, f"a tool is {type(raw).__name__}")
         return Tool(name="", extra={"value": raw})
     if len(raw) == 1 and "name" not in raw:
         ((name, value),) = raw.items()
         return Tool(name=name, parameters=value or None)
-    fields = Fields(dict(raw), note, where)
+    fields = Fields(dict(raw), note, location)
     name, description = fields.text("name"), fields.text("description")
     schema = next((key for key in _SCHEMAS if fields.has(key)), _SCHEMAS[0])
     return Tool(name=name or "", description=description, parameters=fields.take(schema), extra=fields.rest())
 
 
-def cited(found: list[Part], grounding: Any) -> list[Part]:
-    """The parts, each text with what it is grounded on; `groundingMetadata` tells of the answer's bytes."""
+def with_citations(parts: list[Part], grounding: Any) -> list[Part]:
+    """Add the citations to the texts; `groundingMetadata` has byte offsets in the answer."""
     supports = grounding.get("groundingSupports") if grounding.__class__ is dict else None
     if supports.__class__ is not list:
-        return found
+        return parts
     chunks = grounding.get("groundingChunks")
     by_part: dict[int, list[Citation]] = {}
     for support in supports:
         segment = support.get("segment") if support.__class__ is dict else None
         if segment.__class__ is dict:
-            place = segment.get("partIndex", 0)
-            if place.__class__ is int:
-                by_part.setdefault(place, []).extend(_citations(segment, support, chunks))
+            index = segment.get("partIndex", 0)
+            if index.__class__ is int:
+                by_part.setdefault(index, []).extend(_citations(segment, support, chunks))
     return [
-        replace(part, citations=by_part[place]) if isinstance(part, Text) and place in by_part else part
-        for place, part in enumerate(found)
+        replace(part, citations=by_part[index]) if isinstance(part, Text) and index in by_part else part
+        for index, part in enumerate(parts)
     ]
 
 
 def _citations(segment: dict[str, Any], support: dict[str, Any], chunks: Any) -> list[Citation]:
-    places = support.get("groundingChunkIndices")
-    known = chunks if chunks.__class__ is list else []
+    indices = support.get("groundingChunkIndices")
+    chunk_list = chunks if chunks.__class__ is list else []
     start, end, text = segment.get("startIndex", 0), segment.get("endIndex"), segment.get("text")
     return [
         Citation(
-            title=_text_in(known[place], "title"),
-            url=_text_in(known[place], "uri"),
+            title=_chunk_text(chunk_list[index], "title"),
+            url=_chunk_text(chunk_list[index], "uri"),
             text=text if text.__class__ is str else None,
             start=start if start.__class__ is int else None,
             end=end if end.__class__ is int else None,
         )
-        for place in (places if places.__class__ is list else ())
-        if place.__class__ is int and 0 <= place < len(known)
+        for index in (indices if indices.__class__ is list else ())
+        if index.__class__ is int and 0 <= index < len(chunk_list)
     ]
 
 
-def _text_in(chunk: Any, name: str) -> str | None:
-    """A field of the one object that a chunk holds: `web`, `retrievedContext` or `maps`."""
+def _chunk_text(chunk: Any, name: str) -> str | None:
+    """Return a text field of the only object in a chunk: `web`, `retrievedContext` or `maps`."""
     for source in chunk.values() if chunk.__class__ is dict else ():
         if source.__class__ is dict and source.get(name).__class__ is str:
             return str(source[name])
     return None
 
 
-def usage(raw: Any, key: str | None) -> Usage | None:
-    """Token counts: the prompt includes what the cache gave, thoughts are counted beside the answer."""
+def parse_usage(raw: Any, key: str | None) -> Usage | None:
+    """Return token counts: the prompt count includes cached tokens, the answer's count excludes reasoning."""
     if raw.__class__ is not dict:
         return None
     prompt, answer = _count(raw, "promptTokenCount"), _count(raw, "candidatesTokenCount")
     cached, thoughts = _count(raw, "cachedContentTokenCount"), _count(raw, "thoughtsTokenCount")
-    by_tools = _count(raw, "toolUsePromptTokenCount") or 0
+    tool_prompt = _count(raw, "toolUsePromptTokenCount") or 0
     return Usage(
         key=key,
-        input=None if prompt is None else max(prompt + by_tools - (cached or 0), 0),
+        input=None if prompt is None else max(prompt + tool_prompt - (cached or 0), 0),
         output=answer if thoughts is None else (answer or 0) + thoughts,
         cache_read=cached,
         reasoning=thoughts,

@@ -1,7 +1,7 @@
-"""Text that programs put into a person's messages: how it is told from what the person wrote.
+"""Distinguishes text that programs put into a user's messages from text that the user wrote.
 
-Agents send context, reminders and the output of commands to the model in the person's name. Nearly all of
-them mark it with a tag around the whole text. A tag within a sentence is what somebody wrote about it.
+Agents send context, reminders and the output of commands to the model in the user's name. Nearly all of them
+mark it with a tag around the entire text. A tag within a sentence was written by the user.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Part
 
-# Tags of Claude Code, which also stand in recorded requests; other agents took over some of them.
+# Tags of Claude Code, which recorded requests have too; other agents adopted some of them.
 HARNESS_TAGS = (
     *("system-reminder", "system_reminder", "task-notification", "teammate-message", "agent-message"),
     *("cross-session-message", "channel", "local-command-stdout", "local-command-stderr"),
@@ -26,8 +26,8 @@ HARNESS_TAGS = (
     *("ide_diagnostics", "new-diagnostics", "user-prompt-submit-hook", "session-start-hook"),
     *("post-tool-use-hook", "mcp-resource-update", "mcp-polling-update", "fork-boilerplate"),
 )
-SENT = "text"
-"""The name in `extra` of the text as it was sent, beside what was typed of it."""
+SENT_TEXT_KEY = "text"
+"""The `extra` field of the text as sent, where the part has only the text that the user typed."""
 _OPENING = re.compile(r"\s*<([A-Za-z][\w-]*)(?:\s[^<>]*)?>")
 
 
@@ -38,7 +38,7 @@ class Tags:
         self._names = frozenset(names)
 
     def end_of_block(self, text: str, start: int = 0) -> int | None:
-        """Where the block ends that begins here; None if none does, or if it has no end."""
+        """Return the end of the block that begins at `start`; None without a block or its end."""
         opening = _OPENING.match(text, start)
         if opening is None or opening[1] not in self._names:
             return None
@@ -47,9 +47,9 @@ class Tags:
         return None if end < 0 else end + len(closing)
 
     def is_all(self, text: str) -> bool:
-        """Whether a text is blocks and nothing else.
+        """Return whether a text consists of blocks only.
 
-        A block may quote its own tag, so that the first end is not the last one.
+        A block may quote its own tag, so its first closing tag is not always its last.
         """
         opening = _OPENING.match(text)
         if opening is None or opening[1] not in self._names:
@@ -58,24 +58,24 @@ class Tags:
         return not text[end:].strip() or text.rstrip().endswith(f"</{opening[1]}>")
 
     def split(self, text: str) -> tuple[str, str]:
-        """The blocks before what a person wrote, each on lines of its own, and the rest."""
+        """Split a text into its leading blocks, each on its own lines, and the text that the user wrote."""
         end = self._end_of_blocks(text)
         return (text[:end], text[end:].lstrip("\r\n")) if end else ("", text)
 
     def _end_of_blocks(self, text: str) -> int:
-        done = 0
-        while (end := self.end_of_block(text, done)) is not None:
-            rest = text[end : end + 1]
-            if rest and rest not in "\r\n" and self.end_of_block(text, end) is None:
-                break  # the line goes on: somebody wrote it
-            done = end
-        return done
+        blocks_end = 0
+        while (end := self.end_of_block(text, blocks_end)) is not None:
+            next_char = text[end : end + 1]
+            if next_char and next_char not in "\r\n" and self.end_of_block(text, end) is None:
+                break  # text on the same line: the user wrote the tag
+            blocks_end = end
+        return blocks_end
 
 
-def marked(parts: list[Part], is_injected: Callable[[str], bool]) -> tuple[list[Part], bool]:
-    """The parts of a person's message with those marked that a program wrote; and whether those are all.
+def mark_injected_parts(parts: list[Part], is_injected: Callable[[str], bool]) -> tuple[list[Part], bool]:
+    """Mark the parts of a user's message that a program wrote, and return whether it wrote all of them.
 
-    A message of nothing else is hidden as a whole, and its parts stay as they are.
+    The caller hides a message of injected text only, so its parts are returned unmarked.
     """
     flags = [isinstance(part, Text) and is_injected(part.text) for part in parts]
     if not any(flags):
@@ -92,6 +92,6 @@ def _is_blank(part: Part) -> bool:
     return isinstance(part, Text) and not part.text.strip()
 
 
-def typed_in(part: Text, words: str) -> Text:
-    """What was typed of a text, with the text as it was sent beside it."""
-    return replace(part, text=words, extra={**part.extra, SENT: part.text})
+def with_typed_text(part: Text, typed: str) -> Text:
+    """Return a part with only the typed text, and the text as sent in `extra`."""
+    return replace(part, text=typed, extra={**part.extra, SENT_TEXT_KEY: part.text})

@@ -1,4 +1,4 @@
-"""From which file of a folder something was read: an export that was unzipped is one unit of many files."""
+"""Records which file of an unzipped export (one unit of many files) an item was read from."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ AnyItem = TypeVar("AnyItem", bound=Item)
 _ZIP = ".zip"
 
 
-def read_from(folder: Source, file: Source, items: Iterable[AnyItem]) -> Iterator[AnyItem]:
-    """The items, each conversation with the file that it is in; a zip is a file itself.
+def with_member_origin(folder: Source, file: Source, items: Iterable[AnyItem]) -> Iterator[AnyItem]:
+    """Yield the items, each conversation with its file in the folder; a zip is a single file itself.
 
-    The caller of the reader says the rest of where they come from.
+    The reader's caller adds the rest of the origin.
     """
     if folder.name.endswith(_ZIP):
         yield from items
@@ -32,6 +32,6 @@ def read_from(folder: Source, file: Source, items: Iterable[AnyItem]) -> Iterato
             yield item
             continue
         if origin is None:
-            inside = as_text(file.path[len(folder.path) :].lstrip("/"))
-            origin = Origin(reader="", version="", revision=0, member=inside, member_sha256=sha256(file))
+            member = as_text(file.path[len(folder.path) :].lstrip("/"))
+            origin = Origin(reader="", version="", revision=0, member=member, member_sha256=sha256(file))
         yield replace(item, origin=origin)

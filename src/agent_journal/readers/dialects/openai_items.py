@@ -1,7 +1,7 @@
-"""The dialect of the Responses API: items to roles and parts, the usage object to Usage.
+"""The dialect of the Responses API: converts items to roles and parts and the usage object to Usage.
 
-An item is a message, a thought, a call of a tool or what a tool answered; requests and responses are lists of
-them. Known from recorded payloads up to November 2026.
+An item is a message, reasoning, a tool call or a tool result; requests and responses are lists of items.
+Known from recorded payloads up to November 2026.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from agent_journal.model import (
 from agent_journal.model.content_blocks import unwrapped_parts
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects import program_output
-from agent_journal.readers.dialects.openai_messages import Said, inline, role_of
+from agent_journal.readers.dialects.openai_messages import ParsedMessage, parse_data_url, take_role
 
 if TYPE_CHECKING:
     from agent_journal.model import Role
     from agent_journal.notes import Notes
 
 TEXTS = ("input_text", "output_text", "summary_text", "reasoning_text", "text")
-ONLY_TEXT = 2
-"""How many members a piece of text has: its type and the text."""
+TEXT_PIECE_FIELDS = 2
+"""The number of fields of a plain piece of text: its type and the text."""
 _MEDIA: dict[str, MediaKind] = {"input_image": "image", "input_file": "file", "computer_screenshot": "image"}
 _LINKS = ("image_url", "file_url", "file_data")
 _REFERENCES = ("file_id", "file_url")
-# Calls that services run or ask the client to run: what their input is called, and what they do.
+# Calls that services run or ask the client to run: the field with their input, and their kind.
 _BUILT_IN: dict[str, tuple[str, ToolKind | None]] = {
     "web_search": ("action", "web"),
     "file_search": ("queries", "search"),
@@ -49,8 +49,8 @@ _BUILT_IN: dict[str, tuple[str, ToolKind | None]] = {
     "apply_patch": ("operation", "edit"),
     "tool_search": ("arguments", "search"),
 }
-# Items that are known and say nothing that has a part of its own.
-_KEPT_WHOLE = (
+# Known items that the model has no part for.
+_OPAQUE_ITEMS = (
     "mcp_list_tools",
     "mcp_approval_request",
     "mcp_approval_response",
@@ -59,81 +59,81 @@ _KEPT_WHOLE = (
     "additional_tools",
     "item_reference",
 )
-_BY_PERSON = ("mcp_approval_response", "item_reference", "compaction_trigger", "additional_tools")
+_USER_ITEMS = ("mcp_approval_response", "item_reference", "compaction_trigger", "additional_tools")
 
 
-def said(raw: Any, note: Notes, where: int | str) -> Said:
-    """What an item says, in the terms of the model; it stays as it is."""
+def parse_item(raw: Any, note: Notes, location: int | str) -> ParsedMessage:
+    """Convert an item, which is not modified."""
     if raw.__class__ is str:
-        return Said("user", [Text(text=raw)] if raw else [], raw, {})
+        return ParsedMessage("user", [Text(text=raw)] if raw else [], raw, {})
     if raw.__class__ is not dict:
-        note(Kind.WRONG_TYPE, where, f"an item is {type(raw).__name__}")
-        return Said("user", [Other(data=raw)], raw, {})
-    kind, item = raw.get("type"), Fields(dict(raw), note, where)
+        note(Kind.WRONG_TYPE, location, f"an item is {type(raw).__name__}")
+        return ParsedMessage("user", [Other(data=raw)], raw, {})
+    kind, item = raw.get("type"), Fields(dict(raw), note, location)
     if kind == "message" or (kind is None and "role" in raw):
         return _message(item)
     if kind.__class__ is not str:
-        return _unknown(raw, kind, item)
+        return _opaque_item(raw, kind, item)
     item.drop("type")
     if kind == "reasoning":
-        return Said("assistant", [reasoning(item)], None, item.rest())
+        return ParsedMessage("assistant", [take_reasoning(item)], None, item.rest())
     if kind.endswith("_output"):
-        return _answered(kind, item)
+        return _tool_result(kind, item)
     if kind == "mcp_call":
-        return _mcp(item)
+        return _mcp_call(item)
     if kind in ("function_call", "custom_tool_call", "program"):
-        return _called(kind, item)
-    return _served(raw, kind, item)
+        return _tool_call(kind, item)
+    return _server_tool_call(raw, kind, item)
 
 
-def _served(raw: dict[str, Any], kind: str, item: Fields) -> Said:
-    """A call of a tool that the service has, if it is one."""
+def _server_tool_call(raw: dict[str, Any], kind: str, item: Fields) -> ParsedMessage:
+    """Convert a call of one of the service's tools; any other item becomes an opaque part."""
     name = kind.removesuffix("_call")
     if name in _BUILT_IN and name != kind:
-        return _built_in(name, item)
+        return _built_in_call(name, item)
     if name != kind and item.look("name").__class__ is str and item.has("arguments"):
         item.keep("type", kind)  # such as xAI's `x_search_call`
-        return _called("function_call", item)
-    return _unknown(raw, kind, item)
+        return _tool_call("function_call", item)
+    return _opaque_item(raw, kind, item)
 
 
-def _unknown(raw: dict[str, Any], kind: Any, item: Fields) -> Said:
-    if kind not in _KEPT_WHOLE:
+def _opaque_item(raw: dict[str, Any], kind: Any, item: Fields) -> ParsedMessage:
+    if kind not in _OPAQUE_ITEMS:
         item.note(Kind.UNKNOWN_TYPE, item.where, f"item {str(kind)[:40]!r}")
-    role: Role = "user" if kind in _BY_PERSON else "assistant"
-    return Said(role, [Other(data=raw, name=kind if kind.__class__ is str else None)], None, {})
+    role: Role = "user" if kind in _USER_ITEMS else "assistant"
+    return ParsedMessage(role, [Other(data=raw, name=kind if kind.__class__ is str else None)], None, {})
 
 
-def _message(item: Fields) -> Said:
+def _message(item: Fields) -> ParsedMessage:
     item.drop("type")
-    role = role_of(item)
+    role = take_role(item)
     content = item.take("content")
-    return Said(role, parts(content, item.note, item.where), content, item.rest())
+    return ParsedMessage(role, parse_parts(content, item.note, item.where), content, item.rest())
 
 
-def parts(content: Any, note: Notes, where: int | str) -> list[Any]:
-    """The parts of content, which stays as it is: a text, a list, or nothing."""
+def parse_parts(content: Any, note: Notes, location: int | str) -> list[Any]:
+    """Convert content, which is not modified: a text, a list, or nothing."""
     if content.__class__ is list:
-        return [_part(raw, note, where) for raw in content]
+        return [_part(raw, note, location) for raw in content]
     if content is None or content == "":
         return []
     if content.__class__ is str:
         return [Text(text=content)]
-    found = unwrapped_parts(content, lambda inner: parts(inner, note, where))
-    if found is not None:
-        return found
-    note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
+    unwrapped = unwrapped_parts(content, lambda inner: parse_parts(inner, note, location))
+    if unwrapped is not None:
+        return unwrapped
+    note(Kind.WRONG_TYPE, location, f"content is {type(content).__name__}")
     return [Other(data=content)]
 
 
-def _part(raw: Any, note: Notes, where: int | str) -> Part:
+def _part(raw: Any, note: Notes, location: int | str) -> Part:
     if raw.__class__ is str:
         return Text(text=raw)
     if raw.__class__ is not dict:
-        note(Kind.WRONG_TYPE, where, f"a content part is {type(raw).__name__}")
+        note(Kind.WRONG_TYPE, location, f"a content part is {type(raw).__name__}")
         return Other(data=raw)
     kind = raw.get("type")
-    fields = Fields(dict(raw), note, where)
+    fields = Fields(dict(raw), note, location)
     fields.drop("type")
     if kind in TEXTS and fields.look("text").__class__ is str:
         return _text(fields)
@@ -142,8 +142,8 @@ def _part(raw: Any, note: Notes, where: int | str) -> Part:
     if kind.__class__ is str and kind in _MEDIA:
         return _media(_MEDIA[kind], fields)
     if kind == "input_audio":
-        return _heard(fields)
-    note(Kind.UNKNOWN_TYPE, where, f"content part {str(kind)[:40]!r}")
+        return _audio(fields)
+    note(Kind.UNKNOWN_TYPE, location, f"content part {str(kind)[:40]!r}")
     return Other(data=raw, name=kind if kind.__class__ is str else None)
 
 
@@ -174,7 +174,7 @@ def _media(kind: MediaKind, fields: Fields) -> Media:
         link = fields.look(name)
         if link.__class__ is not str or data is not None:
             continue
-        mime, data = inline(link)
+        mime, data = parse_data_url(link)
         if data is None and name == "file_data":
             data = link
         if data is not None:
@@ -185,7 +185,7 @@ def _media(kind: MediaKind, fields: Fields) -> Media:
     return Media(kind=kind, mime=mime, name=fields.text("filename"), ref=ref, data=data, extra=fields.rest())
 
 
-def _heard(fields: Fields) -> Media:
+def _audio(fields: Fields) -> Media:
     audio = fields.look("input_audio")
     if audio.__class__ is not dict:
         return Media(kind="audio", data=fields.text("data"), extra=fields.rest())
@@ -195,22 +195,22 @@ def _heard(fields: Fields) -> Media:
     return Media(kind="audio", data=data, extra=fields.rest())
 
 
-def reasoning(item: Fields) -> Reasoning:
-    """What the model thought: in full, summed up, or as the vendor's opaque text."""
+def take_reasoning(item: Fields) -> Reasoning:
+    """Take the reasoning: its full text, its summary, or the vendor's encrypted text."""
     return Reasoning(
-        text=_joined(item, "content"),
-        summary=_joined(item, "summary"),
+        text=_take_joined_texts(item, "content"),
+        summary=_take_joined_texts(item, "summary"),
         encrypted=item.text("encrypted_content"),
     )
 
 
-def _joined(item: Fields, name: str) -> str | None:
-    """The texts of a list, one below the other; it stays where that would lose something of it."""
+def _take_joined_texts(item: Fields, name: str) -> str | None:
+    """Take the texts of a list, joined by newlines; the list stays if that would lose other fields."""
     pieces = item.items(name)
     if not pieces:
         return None
     texts = [piece["text"] for piece in pieces if _is_text(piece)]
-    if len(texts) < len(pieces) or any(len(piece) > ONLY_TEXT for piece in pieces):
+    if len(texts) < len(pieces) or any(len(piece) > TEXT_PIECE_FIELDS for piece in pieces):
         item.keep(name, pieces)
     return "\n".join(texts) if texts else None
 
@@ -219,63 +219,63 @@ def _is_text(piece: Any) -> bool:
     return piece.__class__ is dict and piece.get("type") in TEXTS and piece.get("text").__class__ is str
 
 
-# Calls, and what came back.
+# Calls and results.
 
 
-def _called(kind: str, item: Fields) -> Said:
-    """A call of a tool that the client has; the input stays the string it is."""
+def _tool_call(kind: str, item: Fields) -> ParsedMessage:
+    """Convert a call of one of the client's tools; the input stays a string."""
     names = {"function_call": "arguments", "custom_tool_call": "input", "program": "code"}
     name = item.text("name")
     if name is None and kind == "program":
         name = kind
     call = ToolCall(name=name or "", call_id=item.text("call_id"), input=item.take(names[kind]))
-    return Said("assistant", [call], None, item.rest())
+    return ParsedMessage("assistant", [call], None, item.rest())
 
 
-def _built_in(name: str, item: Fields) -> Said:
-    """A call of a tool that the service has, often with its result in the same item."""
+def _built_in_call(name: str, item: Fields) -> ParsedMessage:
+    """Convert a call of a built-in tool, often with its result in the same item."""
     field, kind = _BUILT_IN[name]
-    # Since 2026 a computer is told to do several things at once.
+    # Since 2026 a computer call can have several actions.
     is_several = name == "computer" and item.look(field) is None and item.has("actions")
     value = item.take("actions" if is_several else field)
     if field not in ("action", "operation", "arguments"):
         value = None if value is None else {field: value}
     call_id = item.text("call_id") or id_of(item)
     call = ToolCall(name=name, call_id=call_id, input=value, kind=kind)
-    output = _output_within(name, item)
-    found: list[Part] = [call] if output is None else [call, ToolResult(call_id=call_id, output=output)]
-    return Said("assistant", found, None, item.rest())
+    output = _take_output(name, item)
+    parts: list[Part] = [call] if output is None else [call, ToolResult(call_id=call_id, output=output)]
+    return ParsedMessage("assistant", parts, None, item.rest())
 
 
-def _output_within(name: str, item: Fields) -> list[Any] | None:
-    """What a service's own tool found, made or printed, if the item tells it."""
+def _take_output(name: str, item: Fields) -> list[Any] | None:
+    """Take the output of a built-in tool; None if the item has none."""
     if name == "image_generation" and item.look("result").__class__ is str:
         form = item.look("output_format")
         mime = f"image/{form}" if form.__class__ is str else None
         return [Media(kind="image", mime=mime, data=item.text("result"))]
     if name == "code_interpreter" and item.look("outputs").__class__ is list:
-        return [_shown(raw, item) for raw in item.take("outputs")]
+        return [_code_output(raw, item) for raw in item.take("outputs")]
     if name == "file_search" and item.look("results").__class__ is list:
-        return [_found(raw, item) for raw in item.take("results")]
+        return [_file_search_result(raw, item) for raw in item.take("results")]
     return None
 
 
-def _found(raw: Any, item: Fields) -> Part:
-    """What a search in files found: a text, with the file as the source of it."""
+def _file_search_result(raw: Any, item: Fields) -> Part:
+    """Convert a result of a file search: a text that cites its file."""
     if raw.__class__ is not dict or raw.get("text").__class__ is not str:
         return Other(data=raw, name="result")
-    found = Fields(dict(raw), item.note, item.where)
+    result = Fields(dict(raw), item.note, item.where)
     return Text(
-        text=found.take("text"), citations=[Citation(title=found.text("filename"))], extra=found.rest()
+        text=result.take("text"), citations=[Citation(title=result.text("filename"))], extra=result.rest()
     )
 
 
-def _shown(raw: Any, item: Fields) -> Part:
+def _code_output(raw: Any, item: Fields) -> Part:
     kind = raw.get("type") if raw.__class__ is dict else None
     if kind == "logs" and raw.get("logs").__class__ is str:
         return Text(text=raw["logs"], extra=_without(raw, "type", "logs"))
     if kind == "image" and raw.get("url").__class__ is str:
-        mime, data = inline(raw["url"])
+        mime, data = parse_data_url(raw["url"])
         extra = _without(raw, "type", "url")
         return Media(kind="image", mime=mime, data=data, ref=None if data else raw["url"], extra=extra)
     item.note(Kind.UNKNOWN_TYPE, item.where, f"output {str(kind)[:40]!r}")
@@ -286,37 +286,37 @@ def _without(raw: dict[str, Any], *names: str) -> dict[str, Any]:
     return {key: value for key, value in raw.items() if key not in names}
 
 
-def _mcp(item: Fields) -> Said:
+def _mcp_call(item: Fields) -> ParsedMessage:
     call_id = id_of(item)
     item.keep("type", "mcp_call")
-    found: list[Part] = [
+    parts: list[Part] = [
         ToolCall(name=item.text("name") or "", call_id=call_id, input=item.take("arguments"), kind="mcp")
     ]
     error, output = item.take("error"), item.take("output")
-    told: Any = output if error is None else error
-    if told is not None:
+    result: Any = output if error is None else error
+    if result is not None:
         extra = {} if error is None or output is None else {"output": output}
-        answer: Any = told if told.__class__ is str else _refused(told, item)
+        answer: Any = result if result.__class__ is str else _error_parts(result, item)
         is_error = None if error is None else True
-        found.append(ToolResult(call_id=call_id, output=answer, is_error=is_error, extra=extra))
-    return Said("assistant", found, None, item.rest())
+        parts.append(ToolResult(call_id=call_id, output=answer, is_error=is_error, extra=extra))
+    return ParsedMessage("assistant", parts, None, item.rest())
 
 
-def _refused(error: Any, item: Fields) -> list[Any]:
-    """Why a call failed: what the tool said, or the server's message."""
+def _error_parts(error: Any, item: Fields) -> list[Any]:
+    """Convert the error of a failed call: the tool's content or the server's message."""
     if error.__class__ is not dict:
         return [Other(data=error)]
     if error.get("content").__class__ is list:
-        more = _without(error, "content")
-        told = parts(error["content"], item.note, item.where)
-        return [*told, Other(data=more, name="error")] if more else told
+        rest = _without(error, "content")
+        content_parts = parse_parts(error["content"], item.note, item.where)
+        return [*content_parts, Other(data=rest, name="error")] if rest else content_parts
     if error.get("message").__class__ is str:
         return [Text(text=error["message"], extra=_without(error, "message"))]
     return [Other(data=error)]
 
 
-def _answered(kind: str, item: Fields) -> Said:
-    """What a tool answered: a text, content parts, or an object of the tool's own."""
+def _tool_result(kind: str, item: Fields) -> ParsedMessage:
+    """Convert a tool result: a text, content parts, or the tool's own object."""
     call_id = item.text("call_id")
     field = next((name for name in ("output", "result", "tools") if item.has(name)), "output")
     value = item.take(field)
@@ -324,43 +324,43 @@ def _answered(kind: str, item: Fields) -> Said:
     if value is None:
         output = ""
     elif kind.startswith(("function_call", "custom_tool_call")) and value.__class__ is list:
-        output = parts(value, item.note, item.where)
+        output = parse_parts(value, item.note, item.where)
     elif kind == "computer_call_output" and value.__class__ is dict:
         output = [_part(value, item.note, item.where)]
     elif value.__class__ is list:
-        output = [part for raw in value for part in _given(raw)]
+        output = [part for raw in value for part in _printed_output(raw)]
     elif value.__class__ is not str:
         output = [Other(data=value)]
     if kind != "function_call_output":
         item.keep("type", kind)
-    return Said("tool", [ToolResult(call_id=call_id, output=output)], None, item.rest())
+    return ParsedMessage("tool", [ToolResult(call_id=call_id, output=output)], None, item.rest())
 
 
-def _given(raw: Any) -> list[Part]:
-    """What a program printed, or a value of the tool's own."""
-    told = program_output.texts(raw) if raw.__class__ is dict else []
-    return [*told] or [Other(data=raw)]
+def _printed_output(raw: Any) -> list[Part]:
+    """Convert a program's output or the tool's own value."""
+    texts = program_output.printed_texts(raw) if raw.__class__ is dict else []
+    return [*texts] or [Other(data=raw)]
 
 
 def id_of(item: Fields) -> str | None:
-    """The id of an item, which stays."""
+    """Return the id of an item and leave it in place."""
     value = item.look("id")
     return value if value.__class__ is str else None
 
 
-def usage(raw: Any, key: str | None) -> Usage | None:
-    """Token counts; `input_tokens` includes what the cache gave and got. The object stays in `extra`."""
+def parse_usage(raw: Any, key: str | None) -> Usage | None:
+    """Return token counts, with the full object in `extra`; `input_tokens` includes all cache tokens."""
     if raw.__class__ is not dict:
         return None
     details = raw.get("input_tokens_details")
-    read = _count(raw, "input_tokens")
-    cached, stored = _count(details, "cached_tokens"), _count(details, "cache_write_tokens")
+    input_tokens = _count(raw, "input_tokens")
+    cached, written = _count(details, "cached_tokens"), _count(details, "cache_write_tokens")
     return Usage(
         key=key,
-        input=None if read is None else max(read - (cached or 0) - (stored or 0), 0),
+        input=None if input_tokens is None else max(input_tokens - (cached or 0) - (written or 0), 0),
         output=_count(raw, "output_tokens"),
         cache_read=cached,
-        cache_write=stored,
+        cache_write=written,
         reasoning=_count(raw.get("output_tokens_details"), "reasoning_tokens"),
         total=_count(raw, "total_tokens"),
         extra=raw,

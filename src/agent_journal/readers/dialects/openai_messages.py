@@ -1,6 +1,6 @@
-"""The OpenAI chat dialect: messages to roles and parts, tool definitions, the usage object to Usage.
+"""The OpenAI chat dialect: converts messages to roles and parts, tool definitions, and usage to Usage.
 
-Spoken by Chat Completions, by the many services that imitate it, and by tools that log either.
+Used by Chat Completions, by the many services that imitate it, and by tools that log either.
 Known from recorded payloads up to November 2026.
 """
 
@@ -34,20 +34,20 @@ from agent_journal.readers.dialects import anthropic_blocks
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
-# Roles whose messages may be nothing but a text; a tool's is a result.
+# Roles whose messages may be only a text; a tool's message is a result.
 _PLAIN_ROLES = frozenset({"user", "assistant", "system"})
-_FIELDS_OF_PLAIN = 2
-# How many counts there are where nothing is told in detail.
-_COUNTS = 3
+_PLAIN_MESSAGE_FIELDS = 2
+# The number of fields of a usage object without details.
+_BASIC_USAGE_FIELDS = 3
 # Mistral's documents are linked like images.
 _LINKED: dict[str, MediaKind] = {"image_url": "image", "video_url": "video", "document_url": "document"}
-# Blocks of Claude's, which gateways take and give in this dialect as they are.
-_OF_ANTHROPIC = frozenset({"image", "document", "container_upload", "search_result", "compaction"})
+# Anthropic's blocks, which gateways pass through unchanged in this dialect.
+_ANTHROPIC_BLOCKS = frozenset({"image", "document", "container_upload", "search_result", "compaction"})
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 
-class Said(NamedTuple):
-    """What a message says: who, what, the content value as it was, and what has no place in the model."""
+class ParsedMessage(NamedTuple):
+    """A message's role and parts, its original content, and the fields that the model does not have."""
 
     role: Role
     parts: list[Part]
@@ -55,35 +55,35 @@ class Said(NamedTuple):
     extra: Bag
 
 
-def said(raw: Any, note: Notes, where: int | str) -> Said:
-    """A chat message in the terms of the model; it stays as it is. A renamed role stays in `extra`."""
+def parse_message(raw: Any, note: Notes, location: int | str) -> ParsedMessage:
+    """Convert a chat message, which is not modified. A role that the model renames stays in `extra`."""
     if raw.__class__ is not dict:
-        note(Kind.WRONG_TYPE, where, f"a message is {type(raw).__name__}")
-        return Said("user", [Other(data=raw)], raw, {})
-    if (plain := plainly_said(raw)) is not None:
+        note(Kind.WRONG_TYPE, location, f"a message is {type(raw).__name__}")
+        return ParsedMessage("user", [Other(data=raw)], raw, {})
+    if (plain := parse_plain_message(raw)) is not None:
         return plain
-    fields = Fields(dict(raw), note, where)
-    role = role_of(fields)
+    fields = Fields(dict(raw), note, location)
+    role = take_role(fields)
     content = fields.take("content")
     if role == "tool":
         parts = [_result(content, fields)]
     else:
-        parts = [*_reasoning(fields), *_said_parts(content, fields), *_calls(fields)]
-    return Said(role, parts, content, fields.rest())
+        parts = [*_reasoning(fields), *_message_parts(content, fields), *_calls(fields)]
+    return ParsedMessage(role, parts, content, fields.rest())
 
 
-def plainly_said(raw: dict[str, Any]) -> Said | None:
-    """What a message says that is nothing but a role and a text, as most are; None for any other."""
-    if len(raw) != _FIELDS_OF_PLAIN:
+def parse_plain_message(raw: dict[str, Any]) -> ParsedMessage | None:
+    """Convert a message with only a role and a text, as most are; None for any other."""
+    if len(raw) != _PLAIN_MESSAGE_FIELDS:
         return None
     role, content = raw.get("role"), raw.get("content")
     if content.__class__ is not str or role.__class__ is not str or role not in _PLAIN_ROLES:
         return None
-    return Said(role, [Text(text=content)] if content else [], content, {})  # type: ignore[arg-type] # one of them
+    return ParsedMessage(role, [Text(text=content)] if content else [], content, {})  # type: ignore[arg-type] # one of them
 
 
-def role_of(fields: Fields) -> Role:
-    """The role a message names; another word than the model has stays where it is."""
+def take_role(fields: Fields) -> Role:
+    """Take the role of a message; a name that the model does not use stays in the fields."""
     name = fields.take("role")
     role = roles.role(name)
     if name is not None and name != role:
@@ -93,76 +93,76 @@ def role_of(fields: Fields) -> Role:
     return role or "user"
 
 
-def _said_parts(content: Any, fields: Fields) -> list[Part]:
-    parts = _cited(content_parts(content, fields.note, fields.where), fields)
+def _message_parts(content: Any, fields: Fields) -> list[Part]:
+    parts = _with_citations(parse_content(content, fields.note, fields.where), fields)
     if refusal := fields.text("refusal"):
         parts.append(Text(text=refusal, extra={"type": "refusal"}))
-    if is_stated(fields.look("audio")):
-        parts.append(_spoken(fields))
-    return [*parts, *_pictures(fields)]
+    if has_values(fields.look("audio")):
+        parts.append(_output_audio(fields))
+    return [*parts, *_images(fields)]
 
 
-def _pictures(fields: Fields) -> list[Part]:
-    """Pictures beside the content: drawn ones as parts (OpenRouter), shown ones as base64 (Ollama)."""
-    pictures = fields.look("images")
-    if pictures.__class__ is not list or not all(_is_picture(raw) for raw in pictures):
+def _images(fields: Fields) -> list[Part]:
+    """Take images outside of the content: generated ones as parts (OpenRouter), inputs as base64 (Ollama)."""
+    images = fields.look("images")
+    if images.__class__ is not list or not all(_is_image(raw) for raw in images):
         return []
     fields.drop("images")
     return [
         Media(kind="image", data=raw) if raw.__class__ is str else _part(raw, fields.note, fields.where)
-        for raw in pictures
+        for raw in images
     ]
 
 
-def _is_picture(raw: Any) -> bool:
+def _is_image(raw: Any) -> bool:
     return bool(raw) and (raw.__class__ is str or (raw.__class__ is dict and raw.get("type") == "image_url"))
 
 
-def _cited(parts: list[Part], fields: Fields) -> list[Part]:
-    """The parts, with the annotations on the first text; without one they stay in the message."""
+def _with_citations(parts: list[Part], fields: Fields) -> list[Part]:
+    """Add the annotations to the first text; without a text they stay in the message."""
     if fields.look("annotations") == []:
         fields.drop("annotations")
     annotations = fields.look("annotations") or _grounding(fields)
     if annotations.__class__ is not list:
         return parts
-    for place, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if isinstance(part, Text) and annotations:
             fields.drop("annotations")
             citations = [_citation(raw, fields) for raw in annotations]
-            return [*parts[:place], replace(part, citations=citations), *parts[place + 1 :]]
+            return [*parts[:index], replace(part, citations=citations), *parts[index + 1 :]]
     return parts
 
 
 def _grounding(fields: Fields) -> list[Any] | None:
-    """What an answer from somebody's own data is based on, which Azure says in `context`."""
+    """Return the citations of an answer from the user's own data, which Azure writes in `context`."""
     context = fields.look("context")
     cited = context.get("citations") if isinstance(context, dict) else None
     return cited if isinstance(cited, list) else None
 
 
-def content_parts(content: Any, note: Notes, where: int | str) -> list[Part]:
-    """The parts of a message's content: a string, a list of parts, or nothing."""
+def parse_content(content: Any, note: Notes, location: int | str) -> list[Part]:
+    """Convert a message's content: a string, a list of parts, or nothing."""
     if content.__class__ is str:
         return [Text(text=content)] if content else []
     if content is None:
         return []
     if content.__class__ is not list:
-        found = unwrapped_parts(content, lambda inner: content_parts(inner, note, where))
-        if found is not None:
-            return found
-        note(Kind.WRONG_TYPE, where, f"content is {type(content).__name__}")
+        unwrapped = unwrapped_parts(content, lambda inner: parse_content(inner, note, location))
+        if unwrapped is not None:
+            return unwrapped
+        note(Kind.WRONG_TYPE, location, f"content is {type(content).__name__}")
         return [Other(data=content)]
-    return [_part(raw, note, where) for raw in content]
+    return [_part(raw, note, location) for raw in content]
 
 
-def _part(raw: Any, note: Notes, where: int | str) -> Part:
+def _part(raw: Any, note: Notes, location: int | str) -> Part:
     if raw.__class__ is str:
         return Text(text=raw)
     if raw.__class__ is not dict:
-        note(Kind.WRONG_TYPE, where, f"a content part is {type(raw).__name__}")
+        note(Kind.WRONG_TYPE, location, f"a content part is {type(raw).__name__}")
         return Other(data=raw)
     kind = raw.get("type")
-    fields = Fields(dict(raw), note, where)
+    fields = Fields(dict(raw), note, location)
     fields.drop("type")
     match kind:
         case "text" if isinstance(raw.get("text"), str):
@@ -172,19 +172,19 @@ def _part(raw: Any, note: Notes, where: int | str) -> Part:
         case "image_url" | "video_url" | "document_url":
             return _linked(_LINKED[kind], kind, fields)
         case "input_audio":
-            return _heard(fields)
+            return _input_audio(fields)
         case "file":
             return _file(fields)
         case "thinking" if isinstance(raw.get("thinking"), list | str):
             return _thinking(fields)
-    if kind.__class__ is str and kind in _OF_ANTHROPIC:
-        return anthropic_blocks.part(raw, note, where, {})
-    note(Kind.UNKNOWN_TYPE, where, f"content part {str(kind)[:40]!r}")
+    if kind.__class__ is str and kind in _ANTHROPIC_BLOCKS:
+        return anthropic_blocks.parse_block(raw, note, location, {})
+    note(Kind.UNKNOWN_TYPE, location, f"content part {str(kind)[:40]!r}")
     return Other(data=raw, name=kind if isinstance(kind, str) else None)
 
 
 def _nested(fields: Fields, name: str) -> Fields | None:
-    """Fields of an object inside, of which the original stays as it is."""
+    """Return the fields of a nested object, of which the original is not modified."""
     if isinstance(value := fields.look(name), dict):
         fields.keep(name, dict(value))
     return fields.nested(name)
@@ -196,13 +196,13 @@ def _linked(kind: MediaKind, field: str, fields: Fields) -> Part:
     else:
         link = _nested(fields, field)
         url = link.text("url") if link is not None else None
-    mime, data = inline(url)
+    mime, data = parse_data_url(url)
     name = fields.text("document_name")
     return Media(kind=kind, mime=mime, name=name, data=data, ref=None if data else url, extra=fields.rest())
 
 
-def inline(url: str | None) -> tuple[str | None, str | None]:
-    """Media type and base64 data of a `data:` URL; nothing of any other."""
+def parse_data_url(url: str | None) -> tuple[str | None, str | None]:
+    """Return the media type and base64 data of a `data:` URL; None and None for any other."""
     if url is None or not url.startswith("data:"):
         return None, None
     head, comma, data = url.removeprefix("data:").partition(",")
@@ -210,7 +210,7 @@ def inline(url: str | None) -> tuple[str | None, str | None]:
     return (mime or None, data) if comma and form == "base64" else (None, None)
 
 
-def _heard(fields: Fields) -> Part:
+def _input_audio(fields: Fields) -> Part:
     audio = _nested(fields, "input_audio")
     data = form = None
     if audio is not None:
@@ -219,8 +219,8 @@ def _heard(fields: Fields) -> Part:
     return Media(kind="audio", mime=mime, data=data, extra=fields.rest())
 
 
-def _spoken(fields: Fields) -> Part:
-    """The sound of an answer, and what it says."""
+def _output_audio(fields: Fields) -> Part:
+    """Take the audio of an answer and its transcript."""
     audio = Fields(dict(fields.take("audio")), fields.note, fields.where)
     ref, data, text = audio.text("id"), audio.text("data"), audio.text("transcript") or None
     return Media(kind="audio", ref=ref, data=data, text=text, extra=audio.rest())
@@ -231,7 +231,7 @@ def _file(fields: Fields) -> Part:
     if file is None:
         return Media(kind="file", extra=fields.rest())
     data = file.text("file_data")
-    mime, decoded = inline(data)
+    mime, decoded = parse_data_url(data)
     return Media(
         kind="file",
         mime=mime,
@@ -255,16 +255,18 @@ def _thinking(fields: Fields) -> Part:
 
 
 def _reasoning(fields: Fields) -> list[Part]:
-    """Thoughts beside the content: `reasoning_content` (DeepSeek, xAI), `thinking` (Ollama), `reasoning`."""
+    """Take reasoning fields: `reasoning_content` (DeepSeek, xAI), `thinking` (Ollama), `reasoning`."""
     detailed: list[Reasoning] = []
     details = fields.look("reasoning_details")
     if isinstance(details, list) and details and all(isinstance(detail, dict) for detail in details):
         fields.drop("reasoning_details")
         detailed = [_detail(detail, fields) for detail in details]
-    told = "".join(part.text or part.summary or "" for part in detailed) or fields.look("reasoning_content")
-    # Told in full already: vLLM (since the end of 2025) and others say the same under two names.
+    known_text = "".join(part.text or part.summary or "" for part in detailed) or fields.look(
+        "reasoning_content"
+    )
+    # vLLM (since the end of 2025) and others write the same text under two names.
     for name in ("reasoning", "reasoning_content") if detailed else ("reasoning",):
-        if fields.look(name) == "" or (told and fields.look(name) == told):
+        if fields.look(name) == "" or (known_text and fields.look(name) == known_text):
             fields.drop(name)
     parts: list[Part] = []
     if text := fields.text("reasoning_content"):
@@ -304,18 +306,18 @@ def _citation(raw: Any, fields: Fields) -> Citation:
 
 def _calls(fields: Fields) -> list[Part]:
     calls = [_call(raw, fields) for raw in fields.items("tool_calls") or ()]
-    if is_stated(fields.look("function_call")):
-        # How calls were made until the end of 2023: one per message, without an id.
+    if has_values(fields.look("function_call")):
+        # Until the end of 2023 calls had this form: one per message, without an id.
         legacy = Fields(dict(fields.take("function_call")), fields.note, fields.where)
         legacy.keep("type", "function_call")
-        calls.append(_named(legacy, legacy))
+        calls.append(_call_with_name(legacy, legacy))
     elif fields.look("function_call") is None:
         fields.drop("function_call")
     return calls
 
 
-def is_stated(value: Any) -> bool:
-    """Whether a value is an object that says something: some services fill in every field, with nothing."""
+def has_values(value: Any) -> bool:
+    """Return whether an object has any value; some services fill in every field with empty values."""
     return value.__class__ is dict and (not value or any(value.values()))
 
 
@@ -326,11 +328,11 @@ def _call(raw: Any, fields: Fields) -> Part:
     call = Fields(dict(raw), fields.note, fields.where)
     if call.look("type") == "function":
         call.drop("type")
-    return _named(call, _nested(call, "function") or _nested(call, "custom") or call)
+    return _call_with_name(call, _nested(call, "function") or _nested(call, "custom") or call)
 
 
-def _named(call: Fields, inner: Fields) -> ToolCall:
-    """A call whose name and input lie in `inner`; arguments stay the string they are."""
+def _call_with_name(call: Fields, inner: Fields) -> ToolCall:
+    """Convert a call with its name and input in `inner`; arguments stay a string."""
     return ToolCall(
         call_id=call.text("id"),
         name=inner.text("name") or "",
@@ -344,54 +346,54 @@ def _result(content: Any, fields: Fields) -> Part:
     if content is None:
         output = ""
     elif content.__class__ is not str:
-        output = content_parts(content, fields.note, fields.where)
+        output = parse_content(content, fields.note, fields.where)
     return ToolResult(call_id=fields.text("tool_call_id"), output=output, name=fields.text("name"))
 
 
-def tool(raw: Any, note: Notes, where: int | str) -> Tool:
-    """A tool definition: the chat dialect's, which is nested, or any flat one; it stays as it is."""
+def parse_tool(raw: Any, note: Notes, location: int | str) -> Tool:
+    """Convert a tool definition, the chat dialect's nested one or a flat one; it is not modified."""
     if raw.__class__ is not dict:
-        note(Kind.WRONG_TYPE, where, f"a tool is {type(raw).__name__}")
+        note(Kind.WRONG_TYPE, location, f"a tool is {type(raw).__name__}")
         return Tool(name="", extra={"value": raw})
-    fields = Fields(dict(raw), note, where)
+    fields = Fields(dict(raw), note, location)
     inner = _nested(fields, "function") or _nested(fields, "custom") or fields
     kind = fields.look("type")
-    # Built-in tools have no name but their type.
+    # Built-in tools have a type instead of a name.
     name = inner.text("name") or (kind if isinstance(kind, str) else "")
     description = inner.text("description")
     schema = "input_schema" if inner.has("input_schema") else "parameters"
     return Tool(name=name, description=description, parameters=inner.take(schema), extra=fields.rest())
 
 
-def usage(raw: Any, key: str | None) -> Usage | None:
-    """Token counts; `prompt_tokens` includes what the cache gave and got. The object stays in `extra`."""
+def parse_usage(raw: Any, key: str | None) -> Usage | None:
+    """Return token counts, with the full object in `extra`; `prompt_tokens` includes all cache tokens."""
     if raw.__class__ is not dict:
         return None
     prompt, completion = counted(raw.get("prompt_tokens")), counted(raw.get("completion_tokens"))
     total = counted(raw.get("total_tokens"))
-    cached = stored = reasoning = None
-    if len(raw) > _COUNTS or prompt is None or completion is None or total is None:
+    cached = written = reasoning = None
+    if len(raw) > _BASIC_USAGE_FIELDS or prompt is None or completion is None or total is None:
         cached = _detail_count(raw, "prompt_tokens_details", "cached_tokens")
-        stored = _detail_count(raw, "prompt_tokens_details", "cache_write_tokens")
+        written = _detail_count(raw, "prompt_tokens_details", "cache_write_tokens")
         if cached is None:
             cached = counted(raw.get("prompt_cache_hit_tokens"))  # DeepSeek
         reasoning = _detail_count(raw, "completion_tokens_details", "reasoning_tokens")
     return Usage(
         key=key,
-        input=None if prompt is None else max(prompt - (cached or 0) - (stored or 0), 0),
-        output=_output(prompt, completion, reasoning, total),
+        input=None if prompt is None else max(prompt - (cached or 0) - (written or 0), 0),
+        output=_output_tokens(prompt, completion, reasoning, total),
         cache_read=cached,
-        cache_write=stored,
+        cache_write=written,
         reasoning=reasoning,
         total=total,
         extra=raw,
     )
 
 
-def _output(
+def _output_tokens(
     prompt: int | None, completion: int | None, reasoning: int | None, total: int | None
 ) -> int | None:
-    """Tokens that came out. xAI counts reasoning beside the completion (seen 2026): then the total tells."""
+    """Return the output tokens, with xAI's reasoning, which only its total includes (seen 2026)."""
     if prompt is None or completion is None or not reasoning or total != prompt + completion + reasoning:
         return completion
     return completion + reasoning

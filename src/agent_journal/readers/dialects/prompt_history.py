@@ -1,4 +1,4 @@
-"""Lists of prompts that outlive the sessions in which they were asked: one conversation for each session."""
+"""Prompt histories, which outlive their sessions: one conversation per session."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from agent_journal.model import Part
     from agent_journal.notes import Notes
 
-# Older lists do not tell sessions apart. Who asks nothing in a folder for so long has mostly ended one there.
-_PAUSE_MS = 60 * 60 * 1000
-_ALL_ELSE = 200  # bytes of a prompt beside what it says, about
+# Older histories have no session ids: a prompt after such a pause usually begins a session.
+_MAX_PAUSE_MS = 60 * 60 * 1000
+_PROMPT_OVERHEAD_BYTES = 200  # estimated size of a prompt without its text
 
 
-def entries(found: Iterable[tuple[int | str, Any]], note: Notes) -> Iterator[Fields]:
-    """The entries of a list with their places; what is no object is noted."""
-    for where, raw in found:
+def entries(records: Iterable[tuple[int | str, Any]], note: Notes) -> Iterator[Fields]:
+    """Yield the entries of a prompt history with their locations; values other than objects are noted."""
+    for location, raw in records:
         if raw.__class__ is dict:
-            yield Fields(raw, note, where)
+            yield Fields(raw, note, location)
         else:
-            note(Kind.WRONG_TYPE, where, f"a prompt is {type(raw).__name__}")
+            note(Kind.WRONG_TYPE, location, f"a prompt is {type(raw).__name__}")
 
 
-class _Asked:
-    """One session, or one stretch of work, and the last prompt in it."""
+class _Session:
+    """A session, recorded or inferred from pauses, and its last prompt."""
 
     def __init__(self, id_: str, folder: str | None, *, made_id: bool) -> None:
         self.id = id_
@@ -39,8 +39,8 @@ class _Asked:
         self.at: str | None = None
         self._same = self._untimed = -1
 
-    def numbered(self, at: str | None) -> int:
-        """The how manieth prompt of its moment one is; a list is in the order of time."""
+    def next_number(self, at: str | None) -> int:
+        """Return the number of a prompt among those of the same time; a history is in order of time."""
         if at is None:
             self._untimed += 1
             return self._untimed
@@ -50,14 +50,14 @@ class _Asked:
 
 
 class PromptList:
-    """Prompts in the order of a list, by session. Memory holds a small list, or a session of a large one."""
+    """The prompts of a history by session. Memory holds a small history, or one session of a large one."""
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self._asked: dict[str, _Asked] = {}
-        self._last: dict[str | None, _Asked] = {}
+        self._sessions: dict[str, _Session] = {}
+        self._last_by_folder: dict[str | None, _Session] = {}
         self._prompts = Grouped(is_owner=True, shape=Message)
-        self._of_no_session = 0
+        self._prompts_without_session = 0
 
     def add(
         self,
@@ -67,57 +67,61 @@ class PromptList:
         extra: dict[str, Any],
         folder: str | None = None,
     ) -> None:
-        """Take the next prompt. A list may lose its beginning: the time tells a prompt, not its place."""
-        asked = self._stretch(folder, at) if session is None else self._session(session, folder)
-        if folder is not None and folder != asked.folder:
+        """Add the next prompt, identified by its time: histories may lose their beginning."""
+        owner = self._inferred_session(folder, at) if session is None else self._session(session, folder)
+        if folder is not None and folder != owner.folder:
             extra["project"] = folder
-        number = asked.numbered(at)
+        number = owner.next_number(at)
         prompt = Message(
-            id=ids.made(self._source, asked.id, "prompt", at, number),
+            id=ids.made(self._source, owner.id, "prompt", at, number),
             made_id=True,
             role="user",
             at=at,
             parts=parts,
             extra=extra,
         )
-        said = sum(len(part.text or "") for part in parts if isinstance(part, Text | Media))
-        self._prompts.add_whole(asked.id, None, prompt, said + _ALL_ELSE)
+        text_chars = sum(len(part.text or "") for part in parts if isinstance(part, Text | Media))
+        self._prompts.add_whole(owner.id, None, prompt, text_chars + _PROMPT_OVERHEAD_BYTES)
 
-    def _session(self, session: str, folder: str | None) -> _Asked:
-        asked = self._asked.get(session)
-        if asked is None:
-            asked = self._asked[session] = _Asked(session, folder, made_id=False)
-        return asked
+    def _session(self, session: str, folder: str | None) -> _Session:
+        known = self._sessions.get(session)
+        if known is None:
+            known = self._sessions[session] = _Session(session, folder, made_id=False)
+        return known
 
-    def _stretch(self, folder: str | None, at: str | None) -> _Asked:
-        """The stretch of work in a folder that a prompt of no session belongs to."""
-        self._of_no_session += 1
-        asked = self._last.get(folder)
-        if asked is None or _is_long_after(at, asked.at):
-            made = ids.made(self._source, "prompts", folder, at)
-            asked = self._last[folder] = self._asked[made] = _Asked(made, folder, made_id=True)
-        return asked
+    def _inferred_session(self, folder: str | None, at: str | None) -> _Session:
+        """Return the inferred session in a folder that a prompt without a session id belongs to."""
+        self._prompts_without_session += 1
+        last = self._last_by_folder.get(folder)
+        if last is None or _is_long_after(at, last.at):
+            session_id = ids.made(self._source, "prompts", folder, at)
+            last = self._last_by_folder[folder] = self._sessions[session_id] = _Session(
+                session_id, folder, made_id=True
+            )
+        return last
 
     def conversations(self, note: Notes) -> Iterator[Conversation]:
-        """One for each session and each stretch of work, in the order in which they begin."""
-        if self._of_no_session:
-            told = f"{self._of_no_session:,} × prompt of no session, by folder and pauses"
-            note(Kind.MISSING_ID, "", told)
+        """Yield a conversation for each recorded or inferred session, in the order of their beginnings."""
+        if self._prompts_without_session:
+            detail = (
+                f"{self._prompts_without_session:,} × prompt without a session, grouped by folder and pauses"
+            )
+            note(Kind.MISSING_ID, "", detail)
         for id_, timeline in self._prompts.groups():
-            asked = self._asked[id_]
+            session = self._sessions[id_]
             yield Conversation(
                 id=id_,
-                made_id=asked.made_id,
+                made_id=session.made_id,
                 source=self._source,
                 started_at=timeline[0].at,
                 updated_at=timeline[-1].at,
-                cwd=asked.folder,
+                cwd=session.folder,
                 only_prompts=True,
                 shape="list",
                 timeline=timeline,
             )
 
 
-def _is_long_after(at: str | None, before: str | None) -> bool:
-    now, then = timestamps.epoch_ms(at), timestamps.epoch_ms(before)
-    return now is not None and then is not None and now - then > _PAUSE_MS
+def _is_long_after(at: str | None, previous_at: str | None) -> bool:
+    now, previous = timestamps.epoch_ms(at), timestamps.epoch_ms(previous_at)
+    return now is not None and previous is not None and now - previous > _MAX_PAUSE_MS

@@ -1,7 +1,7 @@
-"""Gemini CLI: a session is a log of messages and changes (JSONL), in versions before 0.40 one JSON document.
+"""Gemini CLI: a session is a log of messages and changes (JSONL); before 0.40 it was one JSON document.
 
-A sub-agent's session is a conversation of its own, linked to the one that started it. Saved chats
-(checkpoints) and the list of prompts (`logs.json`), which outlives the sessions, are read too.
+A subagent's session is a conversation of its own, linked to the one that started it. Saved chats
+(checkpoints) and the prompt history (`logs.json`), which outlives the sessions, are read too.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ INFO = ReaderInfo(
     names={"pam": "gemini", "record": "gemini-cli"},
     config_key="gemini_cli",
     env=("AJ_GEMINI_PATH", "GEMINI_CLI_HOME"),
-    # The same below a person's folder on Linux, macOS and Windows.
+    # The same path in the home folder on Linux, macOS and Windows.
     homes=tuple(
-        f"{home}/.gemini/tmp/*/{place}"
+        f"{home}/.gemini/tmp/*/{pattern}"
         for home in ("~", "%GEMINI_CLI_HOME%")
-        for place in (
+        for pattern in (
             "chats/**/*.jsonl",
             "chats/session-*.json",
             "checkpoint-*.json",
@@ -51,7 +51,7 @@ INFO = ReaderInfo(
         answer_at=("timestamp",),
         derived=frozenset({"exit_code"}),
     ),
-    # At each start, since early 2026 unless it is turned off; before that only if it was turned on.
+    # The app deletes sessions at each start: since early 2026 by default, before that only if configured.
     retention=Retention(
         settings=("%GEMINI_CLI_HOME%/.gemini/settings.json", "~/.gemini/settings.json"),
         key="general.sessionRetention.maxAge",
@@ -62,20 +62,20 @@ INFO = ReaderInfo(
     ),
     resume="gemini --resume {id}",
     evidence=(
-        "the vendor's public source as of 2026 and sessions from the field (JSON of February, JSONL of April "
-        "2026); verified November 2026. Saved chats and lists of prompts are known from the source alone"
+        "the vendor's public source as of 2026 and real sessions (JSON of February, JSONL of April 2026); "
+        "verified November 2026. Saved chats and prompt histories are known only from the source"
     ),
 )
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim sessions by their head or their kinds of messages, saved chats and lists of prompts."""
+    """Claim sessions by their head or their message types, saved chats, and prompt histories."""
     return version_of(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield the conversation that a file holds; of a list of prompts, one for each session."""
-    from agent_journal.readers.gemini_cli import (  # noqa: PLC0415 (imported when something is read)
+    """Yield the conversation of a file, or one conversation per session of a prompt history."""
+    from agent_journal.readers.gemini_cli import (  # noqa: PLC0415 (only reading needs it)
         checkpoint,
         prompts,
         session,

@@ -1,4 +1,4 @@
-"""The files beside a session's own: outputs too large for it, and the session that started a sub-agent."""
+"""The files next to a session file: outputs too large for it, and the session that started a subagent."""
 
 from __future__ import annotations
 
@@ -19,55 +19,57 @@ if TYPE_CHECKING:
 
     from agent_journal.inputs.input import Source
     from agent_journal.model import Event
-    from agent_journal.readers.gemini_cli.project import Spot
+    from agent_journal.readers.gemini_cli.project import ProjectLocation
 
-_FOLDER = "tool-outputs"
-# `Output too large. Showing first … For full output see: <path>`; when it is masked, `… available at: <path>`
-_CUT = "Output too large. "
+_OUTPUT_FOLDER = "tool-outputs"
+# `Output too large. Showing first … For full output see: <path>`; a masked one has `… available at: <path>`
+_TRUNCATED = "Output too large. "
 _SAVED_TO = re.compile(r"Output too large\. [^\n]*?(?:see|available at): ([^\n]+)")
-_STEPS = 3
-_BLOCK = 1 << 20
+_PATH_STEP_COUNT = 3
+_BLOCK_BYTES = 1 << 20
 
 
-def restore(timeline: Iterable[Message | Event], source: Source, spot: Spot, note: Notes) -> None:
-    """Put whole outputs in the place of those that were cut, which are kept in `extra`."""
+def restore(
+    timeline: Iterable[Message | Event], source: Source, project: ProjectLocation, note: Notes
+) -> None:
+    """Replace truncated outputs with the full ones; the truncated text moves to `extra`."""
     for entry in timeline:
         if entry.__class__ is not Message:
             continue
-        for place, part in enumerate(entry.parts):
-            if part.__class__ is ToolResult and part.output.__class__ is str and _CUT in part.output:
-                entry.parts[place] = _restored(part, source, spot, note)
+        for index, part in enumerate(entry.parts):
+            if part.__class__ is ToolResult and part.output.__class__ is str and _TRUNCATED in part.output:
+                entry.parts[index] = _restored(part, source, project, note)
 
 
-def _restored(result: ToolResult, source: Source, spot: Spot, note: Notes) -> ToolResult:
-    cut = result.output
-    saved = _SAVED_TO.search(cut) if isinstance(cut, str) else None
-    # The path is of the machine that wrote it, but its last steps hold.
-    steps = saved[1].strip().replace("\\", "/").split("/")[-_STEPS:] if saved else []
-    if len(steps) < _STEPS or steps[0] != _FOLDER or not all(map(is_plain, steps)):
+def _restored(result: ToolResult, source: Source, project: ProjectLocation, note: Notes) -> ToolResult:
+    truncated = result.output
+    saved = _SAVED_TO.search(truncated) if isinstance(truncated, str) else None
+    # The path is of the machine that wrote it, but its last folders are the same.
+    steps = saved[1].strip().replace("\\", "/").split("/")[-_PATH_STEP_COUNT:] if saved else []
+    if len(steps) < _PATH_STEP_COUNT or steps[0] != _OUTPUT_FOLDER or not all(map(is_plain, steps)):
         return result
-    file = source.companion(*[".."] * spot.height, *steps)
+    file = source.companion(*[".."] * project.height, *steps)
     if file is None:
         note(Kind.MISSING_FILE, f"call {result.call_id}", "/".join(steps))
         return result
-    whole = _text(file, note)
-    if whole is None:
+    full_text = _text(file, note)
+    if full_text is None:
         return result
-    return replace(result, output=whole, extra={**result.extra, "cut_output": cut})
+    return replace(result, output=full_text, extra={**result.extra, "cut_output": truncated})
 
 
 def _text(file: Source, note: Notes) -> str | None:
-    """A file's text to the letter; None if it cannot be read."""
+    """Read a file's exact text; None if it cannot be read."""
     data = bytearray()
     try:
         with file.open() as stream:
-            while len(data) <= json_stream.MAX_RECORD_BYTES and (block := stream.read(_BLOCK)):
+            while len(data) <= json_stream.MAX_RECORD_BYTES and (block := stream.read(_BLOCK_BYTES)):
                 data += block
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
         return None
     if len(data) > json_stream.MAX_RECORD_BYTES:
-        note.add(Kind.TOO_LARGE, file.label, "", f"more than {json_stream.MAX_RECORD_BYTES:,} bytes")
+        note.add(Kind.TOO_LARGE, file.label, "", f"it has more than {json_stream.MAX_RECORD_BYTES:,} bytes")
         return None
     try:
         return data.decode()
@@ -76,11 +78,11 @@ def _text(file: Source, note: Notes) -> str | None:
         return data.decode("utf-8", "replace")
 
 
-def started_by(source: Source, parent: str, agent: str) -> tuple[str | None, str | None]:
-    """The message and the call of a session that started a sub-agent, as its own file tells it."""
+def find_starting_call(source: Source, parent: str, agent: str) -> tuple[str | None, str | None]:
+    """Find the message and the call that started a subagent, in the file of its parent session."""
     mark, quiet = f'"{agent}"'.encode("utf-8", "replace"), Notes(keep=0)
     for file in source.companions(".."):
-        # A session's file is called by when it began and how its id begins.
+        # The name of a session's file has its start and the beginning of its id.
         if file.is_folder or not file.name.endswith(f"-{parent[:8]}.jsonl"):
             continue
         try:
@@ -89,7 +91,7 @@ def started_by(source: Source, parent: str, agent: str) -> tuple[str | None, str
                 if isinstance(record, dict) and (call := _call_of(record, agent)) is not None:
                     return words(record.get("id")), words(call.get("id"))
         except UnreadableSource:
-            continue  # it is told of where it is read
+            continue  # it is noted when that file is imported
     return None, None
 
 

@@ -1,4 +1,4 @@
-"""How the app's files are told from other tools': by the head of a session, or by its kinds of messages."""
+"""Detects the app's files by the head of a session, or by its message types."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ if TYPE_CHECKING:
 LOG, DOCUMENT, CHECKPOINT, PROMPTS = "log", "document", "checkpoint", "prompts"
 
 _ANSWER = "gemini"
-_SPOKEN = ("user", _ANSWER, "info", "error", "warning")
+_MESSAGE_TYPES = ("user", _ANSWER, "info", "error", "warning")
 _TIMES = ("startTime", "lastUpdated")
-_PROMPT = ("sessionId", "messageId", "message", "timestamp")
-# A fork of the app that at first kept its sessions in the same form says this in place of `gemini`.
-_ANOTHER_TOOLS = "qwen"
-# Other tools' sessions that have an id and a time of their beginning.
-_OTHERS = ("uuid", "chatMessages", "requests", "payload")
+_PROMPT_FIELDS = ("sessionId", "messageId", "message", "timestamp")
+# A fork of the app, which first used the same format, has this in place of `gemini`.
+_FORK_ANSWER = "qwen"
+# Fields of other tools' sessions that also have an id and a start time.
+_FOREIGN_FIELDS = ("uuid", "chatMessages", "requests", "payload")
 
 
 def version_of(peek: Peek) -> str | None:
-    """The version of the format if the input is the app's, else None."""
+    """Get the version of the format if the input is the app's, else None."""
     if peek.is_folder or peek.opening not in {"[", "{"}:
         return None
     keys = peek.keys
     if peek.opening == "[":
-        return _of_array(peek, keys)
+        return _version_of_array(peek, keys)
     if "history" in keys or "clientHistory" in keys:
         return CHECKPOINT if len(peek.records) == 1 and _is_checkpoint(peek.records[0]) else None
     if not ("timestamp" in keys or "sessionId" in keys or "messages" in keys or "$set" in keys):
         return None
     records = peek.records
-    if any(_is_anothers(record) for record in records):
+    if any(_is_foreign(record) for record in records):
         return None
     if any(_is_document(record) for record in records):
         return DOCUMENT if len(records) == 1 else LOG
     return LOG if any(map(_is_head, records)) or _has_lines(records) else None
 
 
-def _of_array(peek: Peek, keys: frozenset[str]) -> str | None:
+def _version_of_array(peek: Peek, keys: frozenset[str]) -> str | None:
     if "messageId" in keys:
         return PROMPTS if all(_is_prompt(record) for record in peek.records) else None
     if keys == {"role", "parts"}:
@@ -47,7 +47,7 @@ def _of_array(peek: Peek, keys: frozenset[str]) -> str | None:
 
 
 def _is_head(record: dict[str, Any]) -> bool:
-    """The first line of a session, or what a document has beside its messages."""
+    """Whether a record is the first line of a session, or has the head of a document."""
     if not isinstance(record.get("sessionId"), str) or "id" in record:
         return False
     return isinstance(record.get("projectHash"), str) or all(name in record for name in _TIMES)
@@ -61,11 +61,11 @@ def _is_document(record: dict[str, Any]) -> bool:
 
 
 def _has_lines(records: tuple[dict[str, Any], ...]) -> bool:
-    """Whether a log whose first line is missing goes on as one."""
+    """Whether the lines of a log without its first line are those of a session."""
     if any(map(_is_answer, records)):
         return True
-    changes = any("$rewindTo" in record or _is_change(record) for record in records)
-    return changes and any(_is_message(record) for record in records)
+    has_changes = any("$rewindTo" in record or _is_change(record) for record in records)
+    return has_changes and any(_is_message(record) for record in records)
 
 
 def _is_change(record: dict[str, Any]) -> bool:
@@ -78,7 +78,7 @@ def _is_message(record: Any) -> bool:
         and isinstance(record.get("id"), str)
         and "timestamp" in record
         and "content" in record
-        and record.get("type") in _SPOKEN
+        and record.get("type") in _MESSAGE_TYPES
     )
 
 
@@ -86,17 +86,17 @@ def _is_answer(record: Any) -> bool:
     return _is_message(record) and record["type"] == _ANSWER
 
 
-def _is_anothers(record: dict[str, Any]) -> bool:
-    if record.get("type") == _ANOTHER_TOOLS or any(name in record for name in _OTHERS):
+def _is_foreign(record: dict[str, Any]) -> bool:
+    if record.get("type") == _FORK_ANSWER or any(name in record for name in _FOREIGN_FIELDS):
         return True
     messages = record.get("messages")
     return isinstance(messages, list) and any(
-        isinstance(message, dict) and message.get("type") == _ANOTHER_TOOLS for message in messages
+        isinstance(message, dict) and message.get("type") == _FORK_ANSWER for message in messages
     )
 
 
 def _is_prompt(record: dict[str, Any]) -> bool:
-    return all(name in record for name in _PROMPT) and isinstance(record["message"], str)
+    return all(name in record for name in _PROMPT_FIELDS) and isinstance(record["message"], str)
 
 
 def _is_content(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""One record of a session as a message: what was thought and said, which tools ran and what they gave."""
+"""Converts a record of a session to a message: reasoning, content, tool calls and their results."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from agent_journal.model import (
 )
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects import google_parts as google
-from agent_journal.readers.dialects.injected_text import marked
+from agent_journal.readers.dialects.injected_text import mark_injected_parts
 from agent_journal.readers.gemini_cli.names import INJECTED, REFERENCES, SNAPSHOT, kind_of
 
 if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
-# What the app tells the person is neither hers nor the model's.
+# Messages of the app to the person are neither the person's nor the model's.
 _ROLES: dict[str, Role] = {
     "user": "user",
     "gemini": "assistant",
@@ -36,79 +36,79 @@ _ROLES: dict[str, Role] = {
     "warning": "system",
     "error": "system",
 }
-_EXACT = ("user", "gemini")
-_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE | re.ASCII)
-# The exit code stands in the last lines of a command's output.
-_TAIL = 400
-_COUNTS = ("input", "output", "cached", "thoughts", "tool", "total")
+_IMPLIED_TYPES = ("user", "gemini")
+_EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE | re.ASCII)
+# The exit code is in the last lines of a command's output.
+_TAIL_CHARS = 400
+_COUNT_FIELDS = ("input", "output", "cached", "thoughts", "tool", "total")
 
 
-class Place(NamedTuple):
-    """Where a message stands: its id, whether that was made, and its parent."""
+class MessagePosition(NamedTuple):
+    """The position of a message: its id, whether the id was made, and its parent."""
 
     id: str
     made_id: bool
     parent_id: str | None
 
 
-def message(raw: dict[str, Any], place: Place, note: Notes, where: int | str) -> Message:
-    """The message that a record is. The record is changed in place."""
-    fields = Fields(raw, note, where)
+def message(raw: dict[str, Any], position: MessagePosition, note: Notes, location: int | str) -> Message:
+    """Convert a record, which is changed in place, to a message."""
+    fields = Fields(raw, note, location)
     role = _role(fields)
     content = fields.take("content")
-    thoughts = _thoughts(fields)
-    calls = _calls(fields)
-    said = google.parts(content, note, where, kind_of)
-    if thoughts:
-        said = _without_thoughts(said, thoughts)
+    reasoning = _reasoning_parts(fields)
+    calls = _call_parts(fields)
+    contents = google.parse_parts(content, note, location, kind_of)
+    if reasoning:
+        contents = _without_repeated_reasoning(contents, reasoning)
     if calls:
-        said, calls = _told_once(said, calls)
+        contents, calls = _merge_calls(contents, calls)
     at, model = fields.moment("timestamp"), fields.text("model")
     hidden = False
     if role == "user":
-        said, hidden = with_injected_marked(said)
+        contents, hidden = mark_injected(contents)
     return Message(
-        id=place.id,
-        made_id=place.made_id,
-        parent_id=place.parent_id,
+        id=position.id,
+        made_id=position.made_id,
+        parent_id=position.parent_id,
         role=role,
         at=at,
         model=model or None,
         hidden=hidden,
-        parts=[*thoughts, *said, *calls],
+        parts=[*reasoning, *contents, *calls],
         usage=_usage(fields),
-        native=None if content.__class__ is str and not thoughts and not calls and content else content,
+        native=None if content.__class__ is str and not reasoning and not calls and content else content,
         extra=fields.rest(),
     )
 
 
-def with_injected_marked(parts: list[Part]) -> tuple[list[Part], bool]:
-    """The parts with those marked that the app, not the person, said to the model; and whether all are."""
-    marked_parts, is_all = marked(parts, _is_injected)
-    return (parts, True) if is_all else (_with_references_marked(marked_parts), False)
+def mark_injected(parts: list[Part]) -> tuple[list[Part], bool]:
+    """Mark the parts that the app, not the person, wrote; also return whether the app wrote all of them."""
+    marked_parts, is_all = mark_injected_parts(parts, _is_injected)
+    return (parts, True) if is_all else (_mark_references(marked_parts), False)
 
 
 def _is_injected(text: str) -> bool:
     return text.startswith(INJECTED) or _is_snapshot(text)
 
 
-def _with_references_marked(parts: list[Part]) -> list[Part]:
-    """The parts, with the content of files marked that the app put there for each `@path` of a prompt."""
-    found: list[Part] = []
+def _mark_references(parts: list[Part]) -> list[Part]:
+    """Mark the contents of files that the app added for each `@path` of a prompt."""
+    result: list[Part] = []
     is_inside = False
     for part in parts:
         if not isinstance(part, Text):
-            found.append(part)
+            result.append(part)
             continue
         text = part.text.strip()
-        is_inside = is_inside or (text == REFERENCES[0] and bool(found))
-        found.append(replace(part, injected=True) if is_inside else part)
+        is_inside = is_inside or (text == REFERENCES[0] and bool(result))
+        result.append(replace(part, injected=True) if is_inside else part)
         is_inside = is_inside and text != REFERENCES[1]
-    return found
+    return result
 
 
 def snapshot(message: Message) -> str | None:
-    """The summary that a message is, if it stands for what came before."""
+    """Get the summary in a message that replaces earlier messages."""
     first = message.parts[0] if message.hidden and message.parts else None
     return first.text if isinstance(first, Text) and _is_snapshot(first.text) else None
 
@@ -124,17 +124,17 @@ def _role(fields: Fields) -> Role:
     if role is None:
         fields.note(Kind.UNKNOWN_TYPE, fields.where, f"message of type {str(kind)[:40]!r}")
         role = roles.role(kind) or "system"
-    if kind in _EXACT:
+    if kind in _IMPLIED_TYPES:
         fields.drop("type")
     return role
 
 
-def _thoughts(fields: Fields) -> list[Part]:
+def _reasoning_parts(fields: Fields) -> list[Part]:
     raw = fields.items("thoughts")
-    return [_thought(thought, fields) for thought in raw] if raw else []
+    return [_reasoning(thought, fields) for thought in raw] if raw else []
 
 
-def _thought(raw: Any, fields: Fields) -> Part:
+def _reasoning(raw: Any, fields: Fields) -> Part:
     if raw.__class__ is not dict:
         fields.note(Kind.WRONG_TYPE, fields.where, f"a thought is {type(raw).__name__}")
         return Other(data=raw, name="thought")
@@ -142,45 +142,45 @@ def _thought(raw: Any, fields: Fields) -> Part:
     return Reasoning(text=thought.text("description"), extra=thought.rest())
 
 
-def _without_thoughts(said: list[Part], thoughts: list[Part]) -> list[Part]:
-    """Content without the thoughts that the app wrote into it when the session was resumed."""
-    again: set[str | None] = set()
-    for thought in thoughts:
+def _without_repeated_reasoning(contents: list[Part], reasoning: list[Part]) -> list[Part]:
+    """Remove reasoning that the app repeated in the content when the session was resumed."""
+    repeated: set[str | None] = set()
+    for thought in reasoning:
         if isinstance(thought, Reasoning) and thought.text:
             subject = thought.extra.get("subject")
-            again.add(f"**{subject}** {thought.text}" if subject else thought.text)
-    return [part for part in said if not (_is_bare(part) and part.text in again)]
+            repeated.add(f"**{subject}** {thought.text}" if subject else thought.text)
+    return [part for part in contents if not (_is_only_text(part) and part.text in repeated)]
 
 
-def _is_bare(part: Part) -> TypeGuard[Reasoning]:
-    """Whether a part is a thought and nothing else; what came from the model has a signature."""
+def _is_only_text(part: Part) -> TypeGuard[Reasoning]:
+    """Whether a part is reasoning text and nothing else; parts of the model itself have a signature."""
     return isinstance(part, Reasoning) and not part.signature and not part.extra
 
 
-def _calls(fields: Fields) -> list[Part]:
-    found: list[Part] = []
+def _call_parts(fields: Fields) -> list[Part]:
+    parts: list[Part] = []
     for raw in fields.items("toolCalls") or ():
         if raw.__class__ is dict:
-            _add_call(Fields(raw, fields.note, fields.where), found)
+            _add_call(Fields(raw, fields.note, fields.where), parts)
         else:
             fields.note(Kind.WRONG_TYPE, fields.where, f"a tool call is {type(raw).__name__}")
-            found.append(Other(data=raw, name="toolCall"))
-    return found
+            parts.append(Other(data=raw, name="toolCall"))
+    return parts
 
 
-def _add_call(call: Fields, found: list[Part]) -> None:
-    """Put a call, and what it gave if that is known, behind the others."""
+def _add_call(call: Fields, parts: list[Part]) -> None:
+    """Append a call, and its result if there is one."""
     call_id, name = call.text("id"), call.text("name") or ""
     arguments, result = call.take("args"), call.take("result")
     status = None if result is None else call.text("status")
     at = call.look("timestamp")
     kind = kind_of(name)
-    found.append(ToolCall(name=name, call_id=call_id, input=arguments, kind=kind, extra=call.rest()))
+    parts.append(ToolCall(name=name, call_id=call_id, input=arguments, kind=kind, extra=call.rest()))
     if result is None:
         return
-    output = google.plain(google.outputs(result, call.note, call.where, kind_of))
+    output = google.simplify_output(google.parse_outputs(result, call.note, call.where, kind_of))
     facts = {"status": status, "timestamp": at, "exit_code": _exit_code(output) if kind == "shell" else None}
-    found.append(
+    parts.append(
         ToolResult(
             call_id=call_id,
             name=name or None,
@@ -197,29 +197,29 @@ def _is_error(status: str | None, result: Any) -> bool | None:
         return status == "error"
     first = result[0] if result.__class__ is list and result else result
     response = first.get("functionResponse") if first.__class__ is dict else None
-    told = response.get("response") if response.__class__ is dict else None
-    return True if google.is_failure(told) else None
+    details = response.get("response") if response.__class__ is dict else None
+    return True if google.is_failure(details) else None
 
 
 def _exit_code(output: Any) -> int | None:
     if output.__class__ is not str:
         return None
-    found = _EXIT.findall(output, max(len(output) - _TAIL, 0))
-    return int(found[-1]) if found else None
+    codes = _EXIT_CODE.findall(output, max(len(output) - _TAIL_CHARS, 0))
+    return int(codes[-1]) if codes else None
 
 
-def _told_once(said: list[Part], calls: list[Part]) -> tuple[list[Part], list[Part]]:
-    """Content that came out of the model's history has the calls too: what it adds to them goes there."""
-    known = {call.call_id: place for place, call in enumerate(calls) if isinstance(call, ToolCall)}
-    left: list[Part] = []
-    for part in said:
-        place = known.get(part.call_id) if isinstance(part, ToolCall) and part.call_id else None
-        call = None if place is None else calls[place]
+def _merge_calls(contents: list[Part], calls: list[Part]) -> tuple[list[Part], list[Part]]:
+    """Merge calls in the content, which comes from the model's history, with those of `toolCalls`."""
+    known = {call.call_id: index for index, call in enumerate(calls) if isinstance(call, ToolCall)}
+    remaining: list[Part] = []
+    for part in contents:
+        index = known.get(part.call_id) if isinstance(part, ToolCall) and part.call_id else None
+        call = None if index is None else calls[index]
         if isinstance(part, ToolCall) and isinstance(call, ToolCall) and _is_same(part, call):
             calls[known[part.call_id]] = replace(call, extra=part.extra | call.extra)
         else:
-            left.append(part)
-    return left, calls
+            remaining.append(part)
+    return remaining, calls
 
 
 def _is_same(one: ToolCall, other: ToolCall) -> bool:
@@ -230,13 +230,13 @@ def _is_same(one: ToolCall, other: ToolCall) -> bool:
 
 
 def _usage(fields: Fields) -> Usage | None:
-    """Tokens: `input` is stated with what the cache gave, `output` without thoughts; `tool` comes on top."""
+    """Get the usage: the source's `input` includes cached tokens, `output` excludes thoughts; add `tool`."""
     raw = fields.look("tokens")
     if raw is None:
         fields.drop("tokens")
     if raw.__class__ is not dict:
         return None
-    counts = [raw.get(name) for name in _COUNTS]
+    counts = [raw.get(name) for name in _COUNT_FIELDS]
     if not any(count.__class__ is int for count in counts):
         return None
     if not all(count is None or (count.__class__ is int and count >= 0) for count in counts):

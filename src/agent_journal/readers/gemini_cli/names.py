@@ -1,4 +1,4 @@
-"""The words of the format: its tools, and what the app says in the person's name."""
+"""The names that the format uses: tools, and texts of the app in the person's name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent_journal.model import ToolKind
 
-# What the app puts before the model in the person's name begins with one of these.
+# Text that the app sends to the model in the person's name begins with one of these.
 INJECTED = (
     "This is the Gemini CLI. We are setting up the context for our chat.",
     "<session_context>",
@@ -18,9 +18,9 @@ INJECTED = (
     # To a subagent that ends without its closing call.
     "You have stopped calling tools without finishing.",
 )
-# Between these parts of a prompt the app puts the content of the files that it refers to.
+# Between these parts of a prompt, the app adds the contents of the files it refers to.
 REFERENCES = ("--- Content from referenced files ---", "--- End of content ---")
-# What stands for a history that grew too long has this in it, sometimes behind the model's thoughts about it.
+# The summary that replaces a long history has these tags, sometimes after the model's reasoning about it.
 SNAPSHOT = ("<state_snapshot>", "</state_snapshot>")
 
 TOOL_KINDS: dict[str, ToolKind] = {
@@ -51,5 +51,5 @@ TOOL_KINDS: dict[str, ToolKind] = {
 
 
 def kind_of(tool: str) -> ToolKind | None:
-    """What a tool does; those of MCP servers have the server in their name."""
+    """Get a tool's kind; MCP tools have the server in their name."""
     return TOOL_KINDS.get(tool) or ("mcp" if tool.startswith("mcp_") or "__" in tool else None)

@@ -1,4 +1,4 @@
-"""Which project a session belongs to: it states only a hash of the folder, other files name the folder."""
+"""Looks up the project of a session, which has only a hash of the folder; other files name the folder."""
 
 from __future__ import annotations
 
@@ -17,59 +17,59 @@ if TYPE_CHECKING:
 
 _CHATS = "chats"
 _ROOT, _PROJECTS = ".project_root", "projects.json"
-# A path is at most so long on any system.
-_LONGEST = 32_768
+# The longest path of any system.
+_MAX_PATH_BYTES = 32_768
 
 
-class Spot(NamedTuple):
-    """Where a session's file lies: in which project, how many steps below its folder, below which session."""
+class ProjectLocation(NamedTuple):
+    """The location of a session's file: project, number of folders below it, and parent session."""
 
     project: str
     height: int
     parent: str | None
 
 
-def spot(source: Source) -> Spot | None:
-    """The place of a file in the app's folders; None if it lies elsewhere.
+def locate(source: Source) -> ProjectLocation | None:
+    """Get the location of a file in the app's folders; None if it is elsewhere.
 
-    Sessions are `<project>/chats/<file>`, those of sub-agents `<project>/chats/<session>/<file>`.
+    Sessions are `<project>/chats/<file>`, those of subagents `<project>/chats/<session>/<file>`.
     """
     steps = source.label.replace("\\", "/").split("/")
     for height, parent in ((1, None), (2, steps[-2] if len(steps) > 1 else None)):
         if len(steps) > height + 1 and steps[-height - 1] == _CHATS:
-            return Spot(steps[-height - 2], height, parent)
+            return ProjectLocation(steps[-height - 2], height, parent)
     return None
 
 
-def folder(source: Source, head: dict[str, Any], note: Notes) -> str | None:
-    """The project's folder, if a file nearby or a known folder's hash tells it."""
+def find_folder(source: Source, head: dict[str, Any], note: Notes) -> str | None:
+    """Get the project's folder from a nearby file, or from the folder with the stated hash."""
     hashed = head.get("projectHash")
-    found = spot(source)
-    if found is not None and (told := _told_nearby(source, found, hashed, note)):
-        return told
+    location = locate(source)
+    if location is not None and (folder := _folder_nearby(source, location, hashed, note)):
+        return folder
     directories = head.get("directories")
-    return _hashed_among(directories, hashed) if isinstance(directories, list) else None
+    return _folder_with_hash(directories, hashed) if isinstance(directories, list) else None
 
 
-def folder_of_list(source: Source, note: Notes) -> str | None:
-    """The same for a file that lies in the project's own folder, which is called by a name or by the hash."""
+def find_folder_of_prompts(source: Source, note: Notes) -> str | None:
+    """Get the project's folder for a file in the app's folder of the project, named by a slug or the hash."""
     steps = source.label.replace("\\", "/").split("/")
-    called = steps[-2] if len(steps) > 1 else ""
-    return _told_nearby(source, Spot(called, 0, None), called, note)
+    project = steps[-2] if len(steps) > 1 else ""
+    return _folder_nearby(source, ProjectLocation(project, 0, None), project, note)
 
 
-def _told_nearby(source: Source, found: Spot, hashed: Any, note: Notes) -> str | None:
-    up = [".."] * found.height
-    if told := _root(source.companion(*up, _ROOT), note):
-        return told
+def _folder_nearby(source: Source, location: ProjectLocation, hashed: Any, note: Notes) -> str | None:
+    up = [".."] * location.height
+    if folder := _root(source.companion(*up, _ROOT), note):
+        return folder
     projects = _projects(source.companion(*up, "..", "..", _PROJECTS), note)
     for path, slug in projects.items():
-        if slug == found.project or _is_hash(path, hashed):
+        if slug == location.project or _is_hash(path, hashed):
             return path
     return None
 
 
-def _hashed_among(paths: Iterable[Any], hashed: Any) -> str | None:
+def _folder_with_hash(paths: Iterable[Any], hashed: Any) -> str | None:
     return next((path for path in paths if isinstance(path, str) and _is_hash(path, hashed)), None)
 
 
@@ -82,7 +82,7 @@ def _root(file: Source | None, note: Notes) -> str | None:
         return None
     try:
         with file.open() as stream:
-            data = stream.read(_LONGEST)
+            data = stream.read(_MAX_PATH_BYTES)
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
         return None

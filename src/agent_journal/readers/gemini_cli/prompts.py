@@ -1,4 +1,4 @@
-"""`logs.json`: what the person typed in all sessions of a project. It is left when sessions are deleted."""
+"""`logs.json`: what the person typed in all sessions of a project. It remains when sessions are deleted."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
-    """One conversation for each session: the prompts, without the answers."""
-    asked = PromptList(name)
-    folder = project.folder_of_list(source, note)
-    found = ((f"[{index}]", raw) for index, raw in json_stream.elements(source, note))
-    for fields in entries(found, note):
+    """Yield one conversation per session: the prompts, without the answers."""
+    prompts = PromptList(name)
+    folder = project.find_folder_of_prompts(source, note)
+    records = ((f"[{index}]", raw) for index, raw in json_stream.elements(source, note))
+    for fields in entries(records, note):
         if fields.look("type") == "user":
             fields.drop("type")
         session, text, at = fields.text("sessionId"), fields.text("message"), fields.moment("timestamp")
-        asked.add(session or None, at, [Text(text=text)] if text else [], fields.rest(), folder)
-    yield from asked.conversations(note)
+        prompts.add(session or None, at, [Text(text=text)] if text else [], fields.rest(), folder)
+    yield from prompts.conversations(note)

@@ -1,7 +1,7 @@
-"""A message that a replaced history lists again.
+"""Messages that a replaced history lists again.
 
-Since 0.61, `--resume` rebuilds the history from what the file holds and writes all of it once more: thoughts
-and calls as parts of the content, without tokens, model and tool calls, and with the time of the resume.
+Since 0.61, `--resume` rebuilds the history from the file and writes all of it again: thoughts and calls as
+parts of the content, without tokens, model and tool calls, and with the time of the resume.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import Any
 from agent_journal.decoding.fields import objects
 
 _CONTENT, _CALLS, _TIME = "content", "toolCalls", "timestamp"
-# What one response of the model cost stays true whatever becomes of its text.
-_SPENT = ("tokens", "model")
+# The usage of a response stays valid if its text changes.
+_USAGE_FIELDS = ("tokens", "model")
 
 
 def with_usage(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Give a message that is written again the tokens and the model that only its earlier record has."""
-    lacking = {name: old[name] for name in _SPENT if old.get(name) and not new.get(name)}
-    return {**new, **lacking} if lacking else new
+    """Add tokens and model to a repeated message if only its earlier record has them."""
+    missing = {name: old[name] for name in _USAGE_FIELDS if old.get(name) and not new.get(name)}
+    return {**new, **missing} if missing else new
 
 
-def fuller(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """The record of a message that is listed again: what changed is new, what is only left out stays."""
+def merge_repeated(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Merge the records of a repeated message: changed values are new, omitted ones remain."""
     merged = with_usage(old, {**old, **new})
     if old.get(_TIME):
         merged[_TIME] = old[_TIME]
@@ -36,7 +36,7 @@ def fuller(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 def history_parts(record: dict[str, Any]) -> list[Any]:
-    """The content of a message as the app hands it to the model after a resume."""
+    """Build the content of a message as the app sends it to the model after a resume."""
     content = _part_list(record.get(_CONTENT))
     if record.get("type") != "gemini":
         return content
@@ -54,25 +54,25 @@ def history_parts(record: dict[str, Any]) -> list[Any]:
     return [*thoughts, *content, *calls]
 
 
-def results(record: dict[str, Any]) -> dict[str, list[Any]]:
-    """What each tool call of a message gave, by the call's id and as parts."""
-    given: dict[str, list[Any]] = {}
+def results_by_call(record: dict[str, Any]) -> dict[str, list[Any]]:
+    """Map the ids of a message's tool calls to their results as parts."""
+    results: dict[str, list[Any]] = {}
     for call in objects(record.get(_CALLS)):
         identity, result = _id(call), call.get("result")
         if not identity or not result:
             continue
         if result.__class__ is str:
             response = {"id": identity, "name": call.get("name"), "response": {"output": result}}
-            given[identity] = [{"functionResponse": response}]
+            results[identity] = [{"functionResponse": response}]
         else:
-            given[identity] = _part_list(result)
-    return given
+            results[identity] = _part_list(result)
+    return results
 
 
-def is_equal(one: Any, other: Any) -> bool:
-    """Whether two values are the same; values nested too deep to compare are not."""
+def is_equal(first: Any, second: Any) -> bool:
+    """Whether two values are equal; values nested too deep to compare are not."""
     try:
-        return bool(one == other)
+        return bool(first == second)
     except RecursionError:
         return False
 

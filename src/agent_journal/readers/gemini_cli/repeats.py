@@ -1,7 +1,7 @@
-"""Messages that repeat what tools gave.
+"""Messages that repeat tool results.
 
 Since 2026 a result is written twice: with its call, and as the message that went to the model. A resume
-(0.61) writes it a third time. The one with the call counts.
+(0.61) writes it a third time. The result with the call counts.
 """
 
 from __future__ import annotations
@@ -10,41 +10,43 @@ from typing import Any
 
 from agent_journal.readers.gemini_cli.relist import is_equal
 
-GIVEN = "functionResponse"
+RESULT_FIELD = "functionResponse"
 
 
-def calls_answered(content: list[Any], given: dict[str, list[Any]], *, is_rebuilt: bool) -> list[str]:
-    """The calls whose results make up a message; none if it has anything else.
+def answered_calls(content: list[Any], results: dict[str, list[Any]], *, is_rebuilt: bool) -> list[str]:
+    """List the calls whose results make up a message; empty if it has anything else.
 
-    Text in it is the person's, also where the app put it with the call when it masked what that gave; but not
-    in a message that a resume rebuilt from the calls.
+    Text in it is the person's, even if the app copied it to the call when it masked the result; but not in a
+    message that a resume rebuilt from the calls.
     """
-    calls = [call for part in content if (call := _call(part)) in given]
+    calls = [call for part in content if (call := _answered_call(part)) in results]
     if not calls or (not is_rebuilt and any(map(_is_text, content))):
         return []
-    if is_known(content, calls, given):
+    if is_repeated(content, calls, results):
         return calls
-    # What the app masked after a resume is shorter here than with the call.
+    # A result that the app masked after a resume is shorter here than with the call.
     return calls if len(calls) == len(content) else []
 
 
-def is_known(content: list[Any], calls: list[str], given: dict[str, list[Any]]) -> bool:
-    """Whether all of a message is with the calls."""
-    if is_equal([part for call in calls for part in given[call]], content):
+def is_repeated(content: list[Any], calls: list[str], results: dict[str, list[Any]]) -> bool:
+    """Whether the calls have everything that a message has."""
+    if is_equal([part for call in calls for part in results[call]], content):
         return True
-    # Where the app masked it later, each call has all of the message.
-    return all(is_equal(given[call], content) for call in set(calls))
+    # If the app masked the results later, each call has the whole message.
+    return all(is_equal(results[call], content) for call in set(calls))
 
 
-def without_results(content: list[Any], given: dict[str, list[Any]]) -> list[Any]:
-    """The parts of a message that are not the result of a call as the call has it."""
+def without_results(content: list[Any], results: dict[str, list[Any]]) -> list[Any]:
+    """List the parts of a message that do not repeat a result of a call."""
     return [
-        part for part in content if not any(is_equal(part, known) for known in given.get(_call(part), ()))
+        part
+        for part in content
+        if not any(is_equal(part, known) for known in results.get(_answered_call(part), ()))
     ]
 
 
-def _call(part: Any) -> str:
-    answer = part.get(GIVEN) if part.__class__ is dict else None
+def _answered_call(part: Any) -> str:
+    answer = part.get(RESULT_FIELD) if part.__class__ is dict else None
     identity = answer.get("id") if answer.__class__ is dict else None
     return identity if identity.__class__ is str else ""
 

@@ -1,4 +1,4 @@
-"""A session: a log of lines, or one document; either way the same records make the conversation."""
+"""Reads a session, a log of lines or one document, whose records are the same."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _MESSAGES = "messages"
 
 
 def conversations(source: Source, version: str, note: Notes, name: str) -> Iterator[Conversation]:
-    """The one conversation of a session; none if the same session lies beside it in its newer form."""
+    """Yield the conversation of a session; none if the same session is next to it in its newer form."""
     if version == DOCUMENT and source.name.endswith(".json") and source.companion(f"{source.name}l"):
-        note(Kind.IGNORED_FILE, "", "the session was resumed and goes on in the .jsonl beside it")
+        note(Kind.IGNORED_FILE, "", "the session was resumed and continues in the .jsonl next to it")
         return
     replay = Replay(note)
     if version == DOCUMENT:
@@ -35,16 +35,16 @@ def conversations(source: Source, version: str, note: Notes, name: str) -> Itera
     else:
         for number, record in json_stream.lines(source, note):
             replay.add(record, number)
-    if not replay.is_one:
-        raise UnreadableSource(source.label, "no line in it is a line of a session")
+    if not replay.has_known_records:
+        raise UnreadableSource(source.label, "none of its lines belongs to a session")
     yield _conversation(source, replay, note, name)
 
 
 def _read_document(source: Source, replay: Replay, note: Notes) -> None:
-    """Take a whole session; of a damaged one, the facts and messages that are left."""
-    whole = json_stream.load(source, note)
-    if isinstance(whole, dict):
-        replay.begin(whole, "")
+    """Read a session; of a damaged one, the fields and messages that can be read."""
+    document = json_stream.load(source, note)
+    if isinstance(document, dict):
+        replay.begin(document, "")
         return
     head: dict[str, Any] = {_MESSAGES: []}
     for key, index, value in json_stream.members(source, note):
@@ -56,7 +56,7 @@ def _read_document(source: Source, replay: Replay, note: Notes) -> None:
 
 
 def _conversation(source: Source, replay: Replay, note: Notes, name: str) -> Conversation:
-    cwd = project.folder(source, replay.head, note)
+    cwd = project.find_folder(source, replay.head, note)
     head = Fields(replay.head, note, "")
     session = head.text("sessionId") or _id_in_name(source)
     if not session:
@@ -64,9 +64,9 @@ def _conversation(source: Source, replay: Replay, note: Notes, name: str) -> Con
     owner = session or ids.made(name, source.name)
     summary = head.text("summary")
     timeline = replay.timeline(owner)
-    spot = project.spot(source)
-    if spot is not None:
-        companions.restore(timeline, source, spot, note)
+    location = project.locate(source)
+    if location is not None:
+        companions.restore(timeline, source, location, note)
     first, last = _span(timeline)
     return Conversation(
         id=owner,
@@ -79,7 +79,7 @@ def _conversation(source: Source, replay: Replay, note: Notes, name: str) -> Con
         cwd=cwd,
         shape="tree" if replay.is_tree else "list",
         head_id=replay.head_id(timeline) or tree.newest_leaf(timeline) if replay.is_tree else None,
-        link=_link(source, spot, owner),
+        link=_link(source, location, owner),
         timeline=timeline,
         summaries=[*([Summary(text=summary)] if summary else ()), *_snapshots(timeline)],
         extra=head.rest(),
@@ -87,31 +87,31 @@ def _conversation(source: Source, replay: Replay, note: Notes, name: str) -> Con
 
 
 def _snapshots(timeline: Sequence[Message | Event]) -> Iterator[Summary]:
-    """The summaries that took the place of a history, each with the last message before it."""
-    before: str | None = None
+    """Yield the summaries that replaced a history, each with the last message before it."""
+    previous: str | None = None
     for entry in timeline:
         if isinstance(entry, Message):
             if text := snapshot(entry):
-                yield Summary(text=text, kind="system", at=entry.at, message_id=before)
-            before = entry.id
+                yield Summary(text=text, kind="system", at=entry.at, message_id=previous)
+            previous = entry.id
 
 
 def _id_in_name(source: Source) -> str | None:
-    """A sub-agent's file is called by its session."""
+    """Get the session of a subagent's file, which is its name."""
     stem = source.name.removesuffix(".jsonl")
     return stem if ids.is_uuid(stem) else None
 
 
-def _link(source: Source, spot: project.Spot | None, session: str) -> Link | None:
-    """The session that started this one: sub-agents' sessions lie in a folder called by it."""
-    parent = None if spot is None else spot.parent
+def _link(source: Source, location: project.ProjectLocation | None, session: str) -> Link | None:
+    """Link to the session that started this one: subagents' sessions are in a folder named after it."""
+    parent = None if location is None else location.parent
     if parent is None or parent == session:
         return None
-    message, call = companions.started_by(source, parent, session)
+    message, call = companions.find_starting_call(source, parent, session)
     return Link(conversation_id=parent, relation="subagent", message_id=message, call_id=call)
 
 
 def _span(timeline: Sequence[Message | Event]) -> tuple[str | None, str | None]:
-    """The first and the last time that the timeline has, for sessions whose head is missing."""
-    moments = [entry.at for entry in timeline if entry.at is not None]
-    return (moments[0], moments[-1]) if moments else (None, None)
+    """Get the first and the last time of the timeline, for sessions without a head."""
+    times = [entry.at for entry in timeline if entry.at is not None]
+    return (times[0], times[-1]) if times else (None, None)

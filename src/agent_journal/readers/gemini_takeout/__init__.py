@@ -1,7 +1,7 @@
-"""Gemini, from Google Takeout: the activity log as JSON or as a page, conversations in Workspace, Gems.
+"""Gemini, from Google Takeout: the activity log as JSON or HTML, conversations in Workspace, Gems.
 
-A log has one record per prompt and its answer, newest first, and before August 2026 it does not say which
-belong together: then a pause of more than half an hour ends a conversation.
+A log has one record per prompt and its answer, newest first. Before August 2026 it does not state which
+records belong together: there, a pause of more than half an hour ends a conversation.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ INFO = ReaderInfo(
     versions=(ACTIVITY, PAGE, WORKSPACE, SETTINGS, DOCUMENTED),
     revision=7,
     names={"pam": "gemini", "record": "gemini"},
-    # Only takeout.google.com gives the files: they have no home on any system.
+    # The files come only from takeout.google.com, so they have no fixed location on any system.
     companions=("*/conversation_*_turn_*_images_*",),
     resume="https://gemini.google.com/app/{id}",
     evidence="activity logs of 2025 to September 2026 in English, French, German, Japanese, Korean, "
-    "Portuguese and Swedish, pages of them, and conversations in Workspace, as open readers of real exports "
-    "describe them; one sample; documented: as Portable AI Memory states it (February 2026), not seen in the "
-    "field; no documentation by the vendor; verified November 2026",
+    "Portuguese and Swedish, their HTML pages, and conversations in Workspace, as open-source readers of "
+    "real exports describe them; one sample; version documented: as Portable AI Memory states it (February "
+    "2026), not seen in real exports; the vendor documents nothing; verified November 2026",
 )
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim records of activity that name Gemini, the page of them, their folder, and Workspace's turns."""
+    """Claim activity logs that name Gemini (JSON, HTML, or their folder), and documents of Workspace."""
     return version_of_folder(peek) if peek.is_folder else version_of(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield each conversation, oldest message first; of the settings, each Gem."""
-    from agent_journal.readers.gemini_takeout import (  # noqa: PLC0415 (imported when something is read)
+    """Yield each conversation, oldest message first; for settings, each Gem."""
+    from agent_journal.readers.gemini_takeout import (  # noqa: PLC0415 (only reading needs it)
         log,
         settings,
         workspace,

@@ -1,4 +1,4 @@
-"""Moments as the page of an activity log writes them: in the account's language, with its zone's letters.
+"""Parses times of an activity log's page: in the account's language, with an abbreviated time zone.
 
 `Jul 26, 2026, 8:07:57 PM EDT`, `26.04.2026, 10:11:12 MESZ`, `2 de mar. de 2026, 10:11:12 BRT`,
 `2026/05/21 17:47:55 JST`, `2026. 8. 1. 오후 3:22:10 KST`, `2026年3月2日 10:11:12 CST`.
@@ -12,15 +12,15 @@ from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import normalize
 
-_LONGEST = 80
+_MAX_TIME_CHARS = 80
 _SPACES = re.compile(r"[\s\u00a0\u202f\u2009\u200e\u200f]+")
 _CLOCK = re.compile(r"(?<!\d)(\d{1,2})[:.](\d{2})[:.](\d{2})(?!\d)", re.ASCII)
 _NUMBERS = re.compile(r"\d+", re.ASCII)
 _WORDS = re.compile(r"[^\W\d_]+")
 _OFFSET = re.compile(r"(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})?\Z", re.ASCII)
-_AFTERNOON = re.compile(r"\b(?:pm|p\.\s?m\.)|오후|午後|下午|晚上|μ\.μ\.", re.IGNORECASE)
-_FORENOON = re.compile(r"\b(?:am|a\.\s?m\.)|오전|午前|上午|凌晨|π\.μ\.", re.IGNORECASE)
-# Beginnings of the months' names without accents, in the languages that shorten them alike.
+_PM = re.compile(r"\b(?:pm|p\.\s?m\.)|오후|午後|下午|晚上|μ\.μ\.", re.IGNORECASE)
+_AM = re.compile(r"\b(?:am|a\.\s?m\.)|오전|午前|上午|凌晨|π\.μ\.", re.IGNORECASE)
+# Beginnings of month names without accents, in the languages with this order of abbreviations.
 _MONTHS = (
     "jan janv ene gen sty led oca ocak янв ιαν tammi",
     "feb fev fevr febr lut uno sub subat фев φεβ helmi",
@@ -35,8 +35,8 @@ _MONTHS = (
     "nov lis kas kasim ноя нояб νοε marras",
     "dec dez dic gru pro ara aralik дек δεκ joulu",
 )
-_MONTH = {name: place for place, names in enumerate(_MONTHS, 1) for name in names.split()}
-# Minutes from UTC. Letters that stand for several zones are those of most people; CST is told by the date.
+_MONTH = {name: month for month, names in enumerate(_MONTHS, 1) for name in names.split()}
+# Minutes from UTC. Ambiguous letters mean the zone of most people; for CST, the date decides.
 _ZONE_LETTERS = (
     (0, "UTC GMT Z WET"),
     (60, "CET MEZ BST WEST WAT"),
@@ -66,27 +66,27 @@ _ZONE_LETTERS = (
     (-600, "HST"),
 )
 _ZONES = {letters: minutes for minutes, row in _ZONE_LETTERS for letters in row.split()}
-_CHINA = 480
+_CHINA_OFFSET_MINUTES = 480
 
 
-class Written(NamedTuple):
-    """A moment that a text states, in UTC; `zone` is what it says of the zone if that is not known."""
+class ParsedTime(NamedTuple):
+    """A time in UTC; `unknown_zone` has the text of a time zone that could not be read."""
 
     at: str
     unknown_zone: str | None
 
 
-def is_dated(text: str) -> bool:
-    """Whether a line is a moment and nothing else."""
-    return len(text) < _LONGEST and understood(text) is not None
+def is_time(text: str) -> bool:
+    """Whether a line is a time and nothing else."""
+    return len(text) < _MAX_TIME_CHARS and parse_time(text) is not None
 
 
 @lru_cache(maxsize=64)
-def understood(text: str) -> Written | None:
-    """The moment, or None if the text states none."""
+def parse_time(text: str) -> ParsedTime | None:
+    """Parse a time; None if the text is not one."""
     plain = _SPACES.sub(" ", text).strip()
     clock = _CLOCK.search(plain)
-    if clock is None or len(plain) >= _LONGEST:
+    if clock is None or len(plain) >= _MAX_TIME_CHARS:
         return None
     date, rest = plain[: clock.start()], plain[clock.end() :]
     day = _day(date)
@@ -94,9 +94,9 @@ def understood(text: str) -> Written | None:
         return None
     hours, minutes, seconds = (int(part) for part in clock.groups())
     halves = f"{date} {rest}"
-    if _AFTERNOON.search(halves):
+    if _PM.search(halves):
         hours = hours % 12 + 12
-    elif _FORENOON.search(halves):
+    elif _AM.search(halves):
         hours = hours % 12
     offset, unknown = _zone(rest, is_chinese="年" in date)
     try:
@@ -104,20 +104,20 @@ def understood(text: str) -> Written | None:
         utc = at.astimezone(timezone.utc)  # noqa: UP017 (one object, compared nowhere)
     except (ValueError, OverflowError):
         return None
-    return Written(f"{utc.isoformat()[:19]}Z", unknown)
+    return ParsedTime(f"{utc.isoformat()[:19]}Z", unknown)
 
 
 def _day(date: str) -> tuple[int, int, int] | None:
-    """Year, month and day, in any order. English writes the month's name, so numbers put the day first."""
+    """Get year, month and day, in any order. English writes month names, so with numbers the day is first."""
     numbers = [int(number) for number in _NUMBERS.findall(date) if len(number) <= 4]  # noqa: PLR2004 (of a year)
-    named = [month for word in _WORDS.findall(date.lower()) if (month := _month(word))]
+    months = [month for word in _WORDS.findall(date.lower()) if (month := _month(word))]
     years = [number for number in numbers if number > 1900]  # noqa: PLR2004 (no day or month)
     if len(years) != 1:
         return None
     year = years[0]
     others = [number for number in numbers if number != year]
-    if len(others) == 1 and named:
-        return year, named[0], others[0]
+    if len(others) == 1 and months:
+        return year, months[0], others[0]
     if len(others) != 2:  # noqa: PLR2004 (month and day)
         return None
     first, second = others
@@ -132,11 +132,11 @@ def _month(word: str) -> int | None:
 
 
 def _zone(rest: str, *, is_chinese: bool) -> tuple[int, str | None]:
-    """Minutes from UTC, and what is written if that says nothing."""
+    """Get the minutes from UTC, and the text of the zone if it is unknown."""
     words = [word for word in rest.replace(",", " ").split(" ") if word]
     last = words[-1] if words else ""
     if is_chinese and last == "CST":
-        return _CHINA, None
+        return _CHINA_OFFSET_MINUTES, None
     if last.upper() in _ZONES:
         return _ZONES[last.upper()], None
     if offset := _OFFSET.match(last):

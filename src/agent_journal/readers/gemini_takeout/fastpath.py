@@ -1,7 +1,7 @@
-"""The records that logs are full of, prompts with answers and other acts, decoded straight into their fields.
+"""Fast path: the most common records, decoded straight into their fields.
 
-A record that has any other field, or a field of another type, is not a usual one: it is taken apart with care
-instead. So nothing can be lost here, and both ways make the same of the same record.
+A record with any other field, or a field of another type, takes the slow path instead. So nothing can be lost
+here, and both paths have the same result.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from msgspec import UNSET, Struct, UnsetType
 from agent_journal.decoding.fields import Fields
 from agent_journal.decoding.json_stream import Shape
 from agent_journal.model import Bag, Event, Media, Message, Part, Text, ids, timestamps
-from agent_journal.readers.gemini_takeout import words
-from agent_journal.readers.gemini_takeout.attachments import Files, attached
-from agent_journal.readers.gemini_takeout.detect import SOURCE, is_brand, is_said
-from agent_journal.readers.gemini_takeout.markup import readable
-from agent_journal.readers.gemini_takeout.records import Entry, is_cut, picture, with_files
+from agent_journal.readers.gemini_takeout import titles
+from agent_journal.readers.gemini_takeout.attachments import ExportFiles, attachments
+from agent_journal.readers.gemini_takeout.detect import SOURCE, is_brand, is_message_detail
+from agent_journal.readers.gemini_takeout.markup import to_markdown
+from agent_journal.readers.gemini_takeout.records import Entry, image_media, is_truncated, with_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,12 +33,12 @@ class Answer(Struct, forbid_unknown_fields=True, gc=False):
     html: str
 
 
-class UsualRecord(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
-    """What logs have, in the order and by the names that they have: a prompt, its files and its answer."""
+class CommonRecord(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
+    """The common fields, named and ordered as in logs: a prompt, its files and its answer."""
 
     header: str
     title: str
-    titleUrl: str | UnsetType = UNSET  # noqa: N815 (as it is written)
+    titleUrl: str | UnsetType = UNSET  # noqa: N815 (the name in the log)
     subtitles: list[dict[str, Any]] | UnsetType = UNSET
     time: str
     imageFile: str | UnsetType = UNSET  # noqa: N815
@@ -49,57 +49,61 @@ class UsualRecord(Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
     attachedFiles: list[str] | UnsetType = UNSET  # noqa: N815
 
 
-SHAPE = Shape(UsualRecord)
-_BESIDE = tuple(
-    name for name in UsualRecord.__struct_fields__ if name not in {"title", "time", "safeHtmlItem"}
+SHAPE = Shape(CommonRecord)
+_OTHER_FIELDS = tuple(
+    name for name in CommonRecord.__struct_fields__ if name not in {"title", "time", "safeHtmlItem"}
 )
-# How long the small fields of a record are.
-_OVERHEAD = 300
+# The approximate size of a record's small fields.
+_OVERHEAD_BYTES = 300
 
 
-def as_record(record: UsualRecord) -> dict[str, Any]:
-    """The record as it is written."""
+def as_record(record: CommonRecord) -> dict[str, Any]:
+    """Convert the record to the object in the log."""
     written = {name: value for name, value in msgspec.structs.asdict(record).items() if value is not UNSET}
     if record.safeHtmlItem is not UNSET:
         written["safeHtmlItem"] = [{"html": answer.html} for answer in record.safeHtmlItem]
     return written
 
 
-def size(record: UsualRecord) -> int:
-    """About how long a record is as JSON."""
+def approximate_size(record: CommonRecord) -> int:
+    """Estimate the size of a record as JSON."""
     answers = record.safeHtmlItem or ()
-    return _OVERHEAD + len(record.title) + sum([len(answer.html) for answer in answers])
+    return _OVERHEAD_BYTES + len(record.title) + sum([len(answer.html) for answer in answers])
 
 
-def entries(record: UsualRecord, files: Files, note: Notes, where: str) -> Sequence[Entry] | None:
-    """The messages of a record, or its event; None if anything about it is to be looked at with care."""
+def entries(record: CommonRecord, files: ExportFiles, note: Notes, location: str) -> Sequence[Entry] | None:
+    """Convert a record to messages or an event; None if it needs the slow path."""
     language, answers, details = _language(record.header), record.safeHtmlItem, record.details
-    if language is None or not timestamps.is_moment(record.time) or (details and any(map(is_said, details))):
+    if (
+        language is None
+        or not timestamps.is_moment(record.time)
+        or (details and any(map(is_message_detail, details)))
+    ):
         return None
     if not answers:
         return _activity(record, language)
     html = answers[0].html
-    verb, prompt = words.taken_apart(record.title, language, has_answer=True)
+    verb, prompt = titles.split_title(record.title, language, has_answer=True)
     has_files = record.subtitles or record.attachedFiles or record.imageFile
     if len(answers) > 1 or not html or prompt is None or not (prompt or has_files):
         return None
-    text, images = readable(html)
-    if is_cut(html, text):
+    text, images = to_markdown(html)
+    if is_truncated(html, text):
         return None
     parts: list[Part] = [Text(text=prompt)]
-    pictures: list[Media] = []
+    images_shown: list[Media] = []
     rest = _rest(record)
     if images or has_files:
-        fields = Fields(rest, note, where)
-        pictures = [picture(image, fields, files) for image in images]
-        given = attached(fields, files, {made.ref for made in pictures})
-        parts, verb = with_files(verb, prompt, given)
+        fields = Fields(rest, note, location)
+        images_shown = [image_media(image, fields, files) for image in images]
+        attached_files = attachments(fields, files, {image.ref for image in images_shown})
+        parts, verb = with_files(verb, prompt, attached_files)
     if verb:
         rest["title"] = verb
-    asked, answered = ids.made_each((SOURCE, record.time, record.title), ("user", 0), ("assistant", 1))
+    prompt_id, answer_id = ids.made_each((SOURCE, record.time, record.title), ("user", 0), ("assistant", 1))
     return (
         Message(
-            id=asked,
+            id=prompt_id,
             made_id=True,
             role="user",
             at=record.time,
@@ -107,21 +111,21 @@ def entries(record: UsualRecord, files: Files, note: Notes, where: str) -> Seque
             extra=rest,
         ),
         Message(
-            id=answered,
+            id=answer_id,
             made_id=True,
             role="assistant",
             at=record.time,
-            parts=[Text(text=text), *pictures],
+            parts=[Text(text=text), *images_shown],
             native=[{"html": html}],
         ),
     )
 
 
-def _activity(record: UsualRecord, language: words.Language) -> tuple[Event] | None:
-    """What was done, if nobody said anything; None if it is a prompt without an answer, or a canvas."""
-    if words.taken_apart(record.title, language, has_answer=False).prompt is not None:
+def _activity(record: CommonRecord, language: titles.Language) -> tuple[Event] | None:
+    """Convert an activity without messages; None if it is a prompt without an answer, or a canvas."""
+    if titles.split_title(record.title, language, has_answer=False).prompt is not None:
         return None
-    if words.canvas(record.title) is not None:
+    if titles.canvas(record.title) is not None:
         return None
     data = as_record(record)
     del data["time"]
@@ -129,10 +133,10 @@ def _activity(record: UsualRecord, language: words.Language) -> tuple[Event] | N
     return (Event(id=event_id, made_id=True, name="activity", at=record.time, data=data),)
 
 
-def _rest(record: UsualRecord) -> Bag:
-    """What a record says beside its exchange, the files that it names too."""
+def _rest(record: CommonRecord) -> Bag:
+    """Collect a record's fields besides prompt, answer and time, including the files it names."""
     rest: Bag = {}
-    for name in _BESIDE:
+    for name in _OTHER_FIELDS:
         value = getattr(record, name)
         if value is not UNSET:
             rest[name] = value
@@ -140,6 +144,6 @@ def _rest(record: UsualRecord) -> Bag:
 
 
 @lru_cache(maxsize=64)
-def _language(header: str) -> words.Language | None:
-    """The language that prompts are told in; None if they are another product's."""
-    return words.language_of(header) if is_brand(header) else None
+def _language(header: str) -> titles.Language | None:
+    """Get the language of a product's records; None if it is another product."""
+    return titles.language_of(header) if is_brand(header) else None

@@ -1,10 +1,9 @@
-"""HTML as readable text: Markdown.
+"""Converts HTML to readable text: Markdown.
 
-An answer is a few kilobytes with a tag every thirty characters, so what is done per tag decides how fast an
-export is read. Tags stand together in runs (`</p></li><li><p><strong>`) of which an export has a few hundred
-different ones: one regular expression cuts them from text, and what a run means is looked up. An answer with
-something unusual in it is read again, tag by tag. Nothing recurses, and text in which much is opened, nothing
-closed takes no longer.
+An answer has a few kilobytes with a tag every thirty characters, so the work per tag decides how fast an
+export is read. Tags come in runs (`</p></li><li><p><strong>`), of which an export has a few hundred different
+ones: one regular expression separates them from text, and the Markdown of a run is looked up. An answer with
+uncommon tags is read again, tag by tag. Nothing recurses, and tags that are never closed take no longer.
 """
 
 from __future__ import annotations
@@ -12,79 +11,79 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.readers.gemini_takeout import runs
-from agent_journal.readers.gemini_takeout.page import Image, Page
+from agent_journal.readers.gemini_takeout.page import Image, MarkdownBuilder
 from agent_journal.readers.gemini_takeout.tags import (
     BLOCK,
     TAG,
     language_in,
-    often_unescaped,
-    others_unescaped,
+    unescape_common,
+    unescape_rest,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Stretches that are not said, with how each ends.
-_UNSEEN = (("<!--", "-->"), ("<style", "</style>"), ("<script", "</script>"))
-_CODE = ("<pre", "</pre>")
+# Blocks that are not displayed, with their ends.
+_INVISIBLE_BLOCKS = (("<!--", "-->"), ("<style", "</style>"), ("<script", "</script>"))
+_CODE_BLOCK = ("<pre", "</pre>")
 
 
-class Readable(NamedTuple):
-    """What a piece of HTML says, and the pictures in it."""
+class ReadableText(NamedTuple):
+    """The text of a piece of HTML, and its images."""
 
     text: str
     images: list[Image]
 
 
-def readable(html: str) -> Readable:
-    """The HTML as Markdown."""
-    told = runs.markdown(html)
-    if told is None:
-        return carefully(html)
-    pieces, images = told
+def to_markdown(html: str) -> ReadableText:
+    """Convert HTML to Markdown."""
+    converted = runs.markdown(html)
+    if converted is None:
+        return to_markdown_tag_by_tag(html)
+    pieces, images = converted
     if len(pieces) == 1:
-        return Readable(others_unescaped(pieces[0]).strip(), images)
+        return ReadableText(unescape_rest(pieces[0]).strip(), images)
     pieces[1::2] = [_fenced(*piece.split("\n", 1)) for piece in pieces[1::2]]
-    return Readable(_joined(pieces), images)
+    return ReadableText(_join(pieces), images)
 
 
-def carefully(html: str) -> Readable:
-    """The same, tag by tag."""
-    for opening, closing in _UNSEEN:
+def to_markdown_tag_by_tag(html: str) -> ReadableText:
+    """Convert HTML to Markdown without looking up runs, which works for any HTML."""
+    for opening, closing in _INVISIBLE_BLOCKS:
         if opening in html:
-            html = "".join([*_cut(html, opening, closing)][::2])
-    page = Page()
-    pieces = [*_cut(html, *_CODE)]
-    pieces[::2] = [often_unescaped(page.markdown(piece)) for piece in pieces[::2]]
-    pieces[1::2] = map(_code, pieces[1::2])
-    return Readable(_joined(pieces), page.images)
+            html = "".join([*_split_blocks(html, opening, closing)][::2])
+    builder = MarkdownBuilder()
+    pieces = [*_split_blocks(html, *_CODE_BLOCK)]
+    pieces[::2] = [unescape_common(builder.markdown(piece)) for piece in pieces[::2]]
+    pieces[1::2] = map(_code_block, pieces[1::2])
+    return ReadableText(_join(pieces), builder.images)
 
 
-def _joined(pieces: list[str]) -> str:
-    """Text with references that are seldom used, and blocks of code, which come in turns."""
-    done = [others_unescaped(pieces[0])]
+def _join(pieces: list[str]) -> str:
+    """Join alternating texts and code blocks, and resolve the less common references."""
+    done = [unescape_rest(pieces[0])]
     for code, text in zip(pieces[1::2], pieces[2::2], strict=True):
-        before = done.pop().rstrip("\n")
-        done += [before, BLOCK if before else "", code, others_unescaped(text.lstrip("\n"))]
+        previous = done.pop().rstrip("\n")
+        done += [previous, BLOCK if previous else "", code, unescape_rest(text.lstrip("\n"))]
     return "".join(done).strip()
 
 
-def _code(html: str) -> str:
-    """A block of code: its text is as it is, tags in it only colour it."""
+def _code_block(html: str) -> str:
+    """Convert a code block: its text is verbatim, and tags in it only add color."""
     pieces = TAG.split(html)
-    return _fenced(language_in(pieces[1::2]), often_unescaped("".join(pieces[::2])))
+    return _fenced(language_in(pieces[1::2]), unescape_common("".join(pieces[::2])))
 
 
 def _fenced(language: str, text: str) -> str:
-    code = others_unescaped(text).strip("\n")
+    code = unescape_rest(text).strip("\n")
     fence = "```"
     while "`" in code and fence in code:
         fence += "`"
     return f"{fence}{language}\n{code}\n{fence}{BLOCK}"
 
 
-def _cut(html: str, opening: str, closing: str) -> Iterator[str]:
-    """What is outside of the words and what lies between them in turns; what is not closed goes on."""
+def _split_blocks(html: str, opening: str, closing: str) -> Iterator[str]:
+    """Split HTML into alternating outside and inside of a block; an unclosed block extends to the end."""
     start = 0
     while (at := html.find(opening, start)) >= 0:
         yield html[start:at]

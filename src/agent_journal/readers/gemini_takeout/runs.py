@@ -1,7 +1,7 @@
-"""HTML as Markdown, as answers usually have it: looked up rather than understood.
+"""Fast path: converts the HTML of most answers to Markdown by looking up runs of tags.
 
-What a run of tags means, and where on a page it leads, depends only on the lists and the table that it stands
-in. So each place on a page remembers its runs; text is looked at by nothing that is not written in C.
+The Markdown of a run depends only on the lists and the table around it. So this is a state machine: each
+state caches its runs, with their Markdown and the next state; only C code looks at the text between runs.
 """
 
 from __future__ import annotations
@@ -10,35 +10,49 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from agent_journal.readers.gemini_takeout.page import NOWHERE, Around, Image, Page, Step, cell, link, steps
+from agent_journal.readers.gemini_takeout.page import (
+    TOP_LEVEL,
+    Image,
+    MarkdownBuilder,
+    Nesting,
+    Step,
+    cell,
+    link,
+    parse_run,
+)
 from agent_journal.readers.gemini_takeout.tags import (
-    MAYBE_UNSEEN,
+    MAYBE_INVISIBLE,
     TAG,
     attributes,
+    collapse_blank_lines,
     language_in,
-    often_unescaped,
-    with_single_gaps,
+    unescape_common,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Tags with only white space between them. What is no tag is found out later.
+# Tags with only white space between them. Later steps reject what is not a tag.
 _RUN = re.compile(r"(<[^>]*+>(?:\s*+<[^>]*+>)*+)")
-_MOST_TAGS = 50
-_DEEPEST_LIST = 20
-_MOST_PLACES, _MOST_RUNS, _LONGEST_RUN = 1000, 20_000, 100
-# What is in a cell, a link or a block of code is known when all is put together; until then one of these is
-# on both sides of it, and between a link's address and its label. A picture is taken down then, too.
-_CELL, _CODE, _LINK, _PICTURE = "\x02", "\x04", "\x06", "\x08"
-_ADDRESS = re.compile("<a [^<>]*>")
-# No link or picture comes often.
-_ONCE = re.compile("<(?:a|img) ")
-_LISTS = {Page.begin_list, Page.end_list, Page.item}
-_TABLES = {Page.begin_table, Page.end_table, Page.begin_row, Page.end_row}
+_MAX_TAGS = 50
+_MAX_LIST_DEPTH = 20
+_MAX_STATES, _MAX_CACHED_RUNS, _MAX_CACHED_RUN_CHARS = 1000, 20_000, 100
+# Cells, links, code blocks and images are converted when the text is complete; until then one of these
+# delimiters is on both sides of them, and between a link's tag and its label.
+_CELL, _CODE, _LINK, _IMAGE = "\x02", "\x04", "\x06", "\x08"
+_LINK_TAG = re.compile("<a [^<>]*>")
+# The same link or image rarely occurs twice.
+_LINK_OR_IMAGE = re.compile("<(?:a|img) ")
+_LIST_HANDLERS = {MarkdownBuilder.begin_list, MarkdownBuilder.end_list, MarkdownBuilder.item}
+_TABLE_HANDLERS = {
+    MarkdownBuilder.begin_table,
+    MarkdownBuilder.end_table,
+    MarkdownBuilder.begin_row,
+    MarkdownBuilder.end_row,
+}
 _Kind: TypeAlias = Literal["text", "cell", "link", "link in a cell", "code"]
-# Where the marks of cells and links lead.
-_BEHIND: dict[tuple[_Kind, str], _Kind] = {
+# The kind of text after the delimiter of a cell or link.
+_NEXT_KIND: dict[tuple[_Kind, str], _Kind] = {
     ("text", _CELL): "cell",
     ("cell", _CELL): "text",
     ("text", _LINK): "link",
@@ -48,88 +62,92 @@ _BEHIND: dict[tuple[_Kind, str], _Kind] = {
 }
 
 
-class Told(NamedTuple):
-    """What HTML means: text, in turns with blocks of code, each behind a line that names its language.
+class MarkdownPieces(NamedTuple):
+    """Markdown text alternating with code blocks, each after a line that names its language.
 
-    References are as they are.
+    Less common references are unresolved.
     """
 
     pieces: list[str]
     images: list[Image]
 
 
-class _Place(dict[str, tuple[str, Any]]):
-    """A place on a page: what each run of tags means there, and the place behind it."""
+class _State(dict[str, tuple[str, Any]]):
+    """A state: the Markdown of each run of tags in it, and the next state."""
 
-    def __init__(self, around: Around | None, kind: _Kind = "text") -> None:
+    def __init__(self, nesting: Nesting | None, kind: _Kind = "text") -> None:
         super().__init__()
-        self._around = around
+        self._nesting = nesting
         self._kind: _Kind = kind
 
-    def __missing__(self, run: str) -> tuple[str, _Place]:
-        if self._around is None:
-            return "", _LOST
+    def __missing__(self, run: str) -> tuple[str, _State]:
+        if self._nesting is None:
+            return "", _REJECTED
         if self._kind == "code":
-            found = _led_in_code(run, self._around)
-        elif (address := _ADDRESS.search(run)) and run.count("<a") == 1 and "<pre" not in run:
-            # What is remembered is the run without the address.
-            mark, place = self[run.replace(address[0], "<a>")]
-            return mark.replace("<a>", address[0]), place
+            transition = _transition_in_code(run, self._nesting)
+        elif (tag := _LINK_TAG.search(run)) and run.count("<a") == 1 and "<pre" not in run:
+            # Cached is the run without the URL.
+            output, state = self[run.replace(tag[0], "<a>")]
+            return output.replace("<a>", tag[0]), state
         else:
-            found = _led(run, self._around, self._kind)
-        if len(run) <= _LONGEST_RUN and not _ONCE.search(run) and next(_REMEMBERED) < _MOST_RUNS:
-            self[run] = found
-        return found
+            transition = _transition(run, self._nesting, self._kind)
+        if (
+            len(run) <= _MAX_CACHED_RUN_CHARS
+            and not _LINK_OR_IMAGE.search(run)
+            and next(_CACHED_RUN_NUMBERS) < _MAX_CACHED_RUNS
+        ):
+            self[run] = transition
+        return transition
 
 
-# How many runs are remembered in all places.
-_REMEMBERED = count()
-# Where a tag is met that needs more than a look; from there nothing leads back.
-_LOST = _Place(None)
-_START = _Place(NOWHERE)
-_PLACES: dict[tuple[Around, _Kind], _Place] = {(NOWHERE, "text"): _START}
+# Numbers the cached runs of all states.
+_CACHED_RUN_NUMBERS = count()
+# The state after a tag that needs the slow path; it is never left.
+_REJECTED = _State(None)
+_START = _State(TOP_LEVEL)
+_STATES: dict[tuple[Nesting, _Kind], _State] = {(TOP_LEVEL, "text"): _START}
 
 
-def markdown(html: str) -> Told | None:
-    """What HTML means; None if a look does not tell."""
+def markdown(html: str) -> MarkdownPieces | None:
+    """Convert HTML; None if it needs the slow path."""
     if html.rfind("<") > html.rfind(">"):
-        # It begins no tag; of many such, each would be followed to the end of all.
+        # The last `<` begins no tag; many of these would each be scanned to the end of the text.
         return None
     pieces = _RUN.split(html)
-    marks: list[str] = []
-    place = _START
+    converted: list[str] = []
+    state = _START
     for run in pieces[1::2]:
-        mark, place = place[run]
-        marks.append(mark)
-    if place is not _START:
+        output, state = state[run]
+        converted.append(output)
+    if state is not _START:
         return None
-    pieces[1::2] = marks
-    return _put_together("".join(pieces).strip("\n"), html)
+    pieces[1::2] = converted
+    return _assemble("".join(pieces).strip("\n"), html)
 
 
-def _put_together(text: str, html: str) -> Told | None:
-    """The text, its edges filled and its blocks of code cut out; None if HTML has such edges itself."""
-    edges = [edge for edge in (_PICTURE, _LINK, _CELL, _CODE) if edge in text]
-    if any(edge in html for edge in edges):
+def _assemble(text: str, html: str) -> MarkdownPieces | None:
+    """Convert the delimited parts and split off code blocks; None if the HTML itself has delimiters."""
+    delimiters = [delimiter for delimiter in (_IMAGE, _LINK, _CELL, _CODE) if delimiter in text]
+    if any(delimiter in html for delimiter in delimiters):
         return None
     images: list[Image] = []
-    if _PICTURE in edges:
-        text, images = _with_pictures(text)
-    if _LINK in edges:
+    if _IMAGE in delimiters:
+        text, images = _with_images(text)
+    if _LINK in delimiters:
         text = _with_links(text)
-    if _CELL in edges:
+    if _CELL in delimiters:
         text = _with_cells(text)
-    text = often_unescaped(text)
-    pieces = [*_parted(text)] if _CODE in edges else [text]
-    # Marks alone leave no gap, unless a link that says nothing was between them.
-    if "\n" in html or _LINK in edges:
-        pieces[::2] = map(with_single_gaps, pieces[::2])
-    return Told(pieces, images)
+    text = unescape_common(text)
+    pieces = [*_split_code(text)] if _CODE in delimiters else [text]
+    # Only line breaks in the HTML or links without text can leave extra blank lines.
+    if "\n" in html or _LINK in delimiters:
+        pieces[::2] = map(collapse_blank_lines, pieces[::2])
+    return MarkdownPieces(pieces, images)
 
 
-def _parted(text: str) -> Iterator[str]:
-    """Text and blocks of code, which are in turns."""
-    # CPython (3.11 to 3.13) looks for one character as fast as memory allows, but not to split there.
+def _split_code(text: str) -> Iterator[str]:
+    """Yield text and code blocks, which alternate."""
+    # CPython (3.11 to 3.13) searches a single character at memory speed, but splits at it more slowly.
     start = 0
     while (end := text.find(_CODE, start)) >= 0:
         yield text[start:end]
@@ -137,11 +155,11 @@ def _parted(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _with_pictures(text: str) -> tuple[str, list[Image]]:
-    page = Page()
-    pieces = text.split(_PICTURE)
-    pieces[1::2] = map(page.image, pieces[1::2])
-    return "".join(pieces), page.images
+def _with_images(text: str) -> tuple[str, list[Image]]:
+    builder = MarkdownBuilder()
+    pieces = text.split(_IMAGE)
+    pieces[1::2] = map(builder.image, pieces[1::2])
+    return "".join(pieces), builder.images
 
 
 def _with_links(text: str) -> str:
@@ -161,70 +179,72 @@ def _with_cells(text: str) -> str:
     return "".join(pieces)
 
 
-def _led(run: str, around: Around, kind: _Kind) -> tuple[str, _Place]:
-    """What a run means in a place, and the place that it leads to."""
+def _transition(run: str, nesting: Nesting, kind: _Kind) -> tuple[str, _State]:
+    """Get the Markdown of a run in a state, and the next state."""
     before, pre, code = run.partition("<pre>")
-    if not _is_usual(run) or "<pre" in before or "</pre>" in code:
-        return "", _LOST
-    page = Page(around)
-    marks: list[str] = []
-    found = steps(before)
-    for step in [found] if isinstance(found, str) else found:
-        mark = step if isinstance(step, str) else _mark(page, step, kind)
-        if mark is None:
-            return "", _LOST
-        kind = _BEHIND.get((kind, mark[:1]), kind)
-        marks.append(mark)
-    told = with_single_gaps("".join(marks))
+    if not _has_only_tags(run) or "<pre" in before or "</pre>" in code:
+        return "", _REJECTED
+    builder = MarkdownBuilder(nesting)
+    outputs: list[str] = []
+    parsed = parse_run(before)
+    for step in [parsed] if isinstance(parsed, str) else parsed:
+        output = step if isinstance(step, str) else _convert_step(builder, step, kind)
+        if output is None:
+            return "", _REJECTED
+        kind = _NEXT_KIND.get((kind, output[:1]), kind)
+        outputs.append(output)
+    text = collapse_blank_lines("".join(outputs))
     if not pre:
-        return told, _place(page.around, kind)
+        return text, _state_of(builder.nesting, kind)
     pieces = TAG.split(pre + code)
-    begun = f"{_CODE}{language_in(pieces[1::2])}\n{''.join(pieces[::2])}"
-    # Line breaks around a block of code are taken away in the end: here it takes no copy.
-    return told.rstrip("\n") + begun, _place(page.around, "code") if kind == "text" else _LOST
+    code_start = f"{_CODE}{language_in(pieces[1::2])}\n{''.join(pieces[::2])}"
+    # Line breaks around a code block are removed in the end anyway; here it takes no copy.
+    return text.rstrip("\n") + code_start, _state_of(builder.nesting, "code") if kind == "text" else _REJECTED
 
 
-def _is_usual(run: str) -> bool:
-    """Whether a run is nothing but tags that can be seen."""
-    if MAYBE_UNSEEN.search(run) or run.count("<") > _MOST_TAGS:
+def _has_only_tags(run: str) -> bool:
+    """Whether a run has only visible tags."""
+    if MAYBE_INVISIBLE.search(run) or run.count("<") > _MAX_TAGS:
         return False
     return not "".join(TAG.split(run)[::2]).strip()
 
 
-def _led_in_code(run: str, around: Around) -> tuple[str, _Place]:
-    """The same in a block of code, up to whose end tags only colour it; the first may name its language."""
-    code, end, behind = run.partition("</pre>")
-    if MAYBE_UNSEEN.search(code) or language_in([code]):
-        return "", _LOST
+def _transition_in_code(run: str, nesting: Nesting) -> tuple[str, _State]:
+    """Get the next state inside a code block: its tags only add color; the first may name the language."""
+    code, end, remaining = run.partition("</pre>")
+    if MAYBE_INVISIBLE.search(code) or language_in([code]):
+        return "", _REJECTED
     text = "".join(TAG.split(code)[::2])
     if not end:
-        return text, _place(around, "code")
-    mark, place = _led(behind, around, "text")
-    return text + _CODE + mark.lstrip("\n"), place
+        return text, _state_of(nesting, "code")
+    output, state = _transition(remaining, nesting, "text")
+    return text + _CODE + output.lstrip("\n"), state
 
 
-def _mark(page: Page, step: Step, kind: _Kind) -> str | None:
-    """What a tag means; None if it needs to know what is said around it."""
-    if (step.handler in _LISTS and kind in {"text", "cell"}) or (step.handler in _TABLES and kind == "text"):
-        return step.handler(page, step.tag)
-    if step.handler is Page.begin_cell and kind == "text":
+def _convert_step(builder: MarkdownBuilder, step: Step, kind: _Kind) -> str | None:
+    """Get the output for a tag; None if it depends on the text around it."""
+    if (step.handler in _LIST_HANDLERS and kind in {"text", "cell"}) or (
+        step.handler in _TABLE_HANDLERS and kind == "text"
+    ):
+        return step.handler(builder, step.tag)
+    if step.handler is MarkdownBuilder.begin_cell and kind == "text":
         return _CELL
-    if step.handler is Page.end_cell and kind == "cell":
-        page.columns += 1
+    if step.handler is MarkdownBuilder.end_cell and kind == "cell":
+        builder.columns += 1
         return _CELL
-    if step.handler is Page.begin_link and kind in {"text", "cell"}:
+    if step.handler is MarkdownBuilder.begin_link and kind in {"text", "cell"}:
         return f"{_LINK}{step.tag}{_LINK}"
-    if step.handler is Page.end_link and kind in {"link", "link in a cell"}:
+    if step.handler is MarkdownBuilder.end_link and kind in {"link", "link in a cell"}:
         return _LINK
-    if step.handler is Page.image:
-        return f"{_PICTURE}{step.tag}{_PICTURE}"
+    if step.handler is MarkdownBuilder.image:
+        return f"{_IMAGE}{step.tag}{_IMAGE}"
     return None
 
 
-def _place(around: Around, kind: _Kind) -> _Place:
-    key = around, kind
-    if key not in _PLACES:
-        if len(_PLACES) >= _MOST_PLACES or len(around.lists) > _DEEPEST_LIST:
-            return _LOST
-        _PLACES[key] = _Place(around, kind)
-    return _PLACES[key]
+def _state_of(nesting: Nesting, kind: _Kind) -> _State:
+    key = nesting, kind
+    if key not in _STATES:
+        if len(_STATES) >= _MAX_STATES or len(nesting.lists) > _MAX_LIST_DEPTH:
+            return _REJECTED
+        _STATES[key] = _State(nesting, kind)
+    return _STATES[key]

@@ -1,6 +1,6 @@
-"""What Takeout calls Gemini: Gems and scheduled actions, without a conversation.
+"""Reads what Takeout exports under "Gemini": Gems and scheduled actions, without conversations.
 
-A page has one block per Gem, each of bold labels and what they are of:
+A page has one block per Gem, each with bold labels and their values:
 `<b>Name:</b>Chef<br><b>Instructions:</b>…`.
 """
 
@@ -13,8 +13,8 @@ from agent_journal.decoding.text_encoding import utf8
 from agent_journal.model import Memory, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.gemini_takeout.detect import SOURCE
-from agent_journal.readers.gemini_takeout.markup import readable
-from agent_journal.readers.gemini_takeout.tags import attributes, plain, until_next
+from agent_journal.readers.gemini_takeout.markup import to_markdown
+from agent_journal.readers.gemini_takeout.tags import attributes, plain_text, split_at_matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,74 +22,78 @@ if TYPE_CHECKING:
     from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
 
-_LARGEST = 32 << 20
+_MAX_PAGE_BYTES = 32 << 20
 _LABEL = re.compile(r"<b>([^<>]{1,60}):\s*</b>", re.IGNORECASE)
 _LINK = re.compile(r"<a\s[^<>]*>", re.IGNORECASE)
-_ENDS = re.compile(r"(?:\s|<br\s*/?>|</?div>|</?p>)+\Z", re.IGNORECASE)
+_TRAILING_TAGS = re.compile(r"(?:\s|<br\s*/?>|</?div>|</?p>)+\Z", re.IGNORECASE)
 
 
 def memories(source: Source, note: Notes) -> Iterator[Memory]:
-    """Yield each Gem, or scheduled action."""
+    """Yield each Gem or scheduled action."""
     text = _text(source, note)
     blocks = [*_blocks(text)]
     if not blocks:
-        detail = "Takeout's Gemini has no conversations; they are under My Activity, Gemini Apps"
+        detail = 'Takeout\'s "Gemini" has no conversations; they are under My Activity, Gemini Apps'
         note(Kind.IGNORED_FILE, "", detail)
-        if said := readable(text).text:
+        if instruction := to_markdown(text).text:
             yield Memory(
-                id=ids.made(SOURCE, said), made_id=True, source=SOURCE, kind="instruction", text=said
+                id=ids.made(SOURCE, instruction),
+                made_id=True,
+                source=SOURCE,
+                kind="instruction",
+                text=instruction,
             )
-    for place, block in enumerate(blocks):
-        yield _memory(block, place)
+    for index, block in enumerate(blocks):
+        yield _memory(block, index)
 
 
 def _text(source: Source, note: Notes) -> str:
     with utf8(source) as stream:
         data = b""
-        while len(data) <= _LARGEST and (block := stream.read(1 << 20)):
+        while len(data) <= _MAX_PAGE_BYTES and (block := stream.read(1 << 20)):
             data += block
-    if len(data) > _LARGEST:
-        note(Kind.TOO_LARGE, "", f"a page of more than {_LARGEST:,} bytes")
+    if len(data) > _MAX_PAGE_BYTES:
+        note(Kind.TOO_LARGE, "", f"the page has more than {_MAX_PAGE_BYTES:,} bytes")
         return ""
     return data.decode("utf-8", "replace")
 
 
 def _blocks(text: str) -> Iterator[list[tuple[str, str]]]:
-    """Labels and what they are of; the label that comes first begins each block."""
+    """Group labels and values into blocks; the first label begins each block."""
     block: list[tuple[str, str]] = []
-    for label, value in until_next([*_LABEL.finditer(text)], text):
+    for label, value in split_at_matches([*_LABEL.finditer(text)], text):
         if block and label[1] == block[0][0]:
             yield block
             block = []
-        block.append((label[1], _ENDS.sub("", value)))
+        block.append((label[1], _TRAILING_TAGS.sub("", value)))
     if block:
         yield block
 
 
-def _memory(block: list[tuple[str, str]], place: int) -> Memory:
-    """The name is what it is about, the longest of the others what it says."""
+def _memory(block: list[tuple[str, str]], index: int) -> Memory:
+    """Make a memory about the name; its text is the instructions, or else the longest value."""
     (_, name), *others = block
-    about = plain(name).strip()
-    said = next((pair for pair in others if pair[0].lower() == "instructions"), None)
-    said = said or max(others, key=lambda pair: len(pair[1]), default=("", ""))
-    rest = {label: _listed(html) for label, html in others if (label, html) != said and html}
+    name_text = plain_text(name).strip()
+    instruction = next((pair for pair in others if pair[0].lower() == "instructions"), None)
+    instruction = instruction or max(others, key=lambda pair: len(pair[1]), default=("", ""))
+    rest = {label: _value(html) for label, html in others if (label, html) != instruction and html}
     return Memory(
-        id=ids.made(SOURCE, about, plain(said[1]), place),
+        id=ids.made(SOURCE, name_text, plain_text(instruction[1]), index),
         made_id=True,
         source=SOURCE,
         kind="instruction",
-        text=readable(said[1]).text,
-        about=about or None,
+        text=to_markdown(instruction[1]).text,
+        about=name_text or None,
         extra=rest,
     )
 
 
-def _listed(html: str) -> str | list[dict[str, str]]:
-    """The files of a Gem with their addresses; any other value as text."""
+def _value(html: str) -> str | list[dict[str, str]]:
+    """Convert the files of a Gem with their URLs; any other value as text."""
     links = [*_LINK.finditer(html)]
     if not links:
-        return plain(html).strip()
+        return plain_text(html).strip()
     return [
-        {"name": plain(shown).strip(), "url": attributes(link[0]).get("href", "")}
-        for link, shown in until_next(links, html)
+        {"name": plain_text(label).strip(), "url": attributes(link[0]).get("href", "")}
+        for link, label in split_at_matches(links, html)
     ]

@@ -1,4 +1,4 @@
-"""Gemini in Workspace: one conversation with all its turns as one document, `conversation_<N>.txt`."""
+"""Reads conversations of Gemini in Workspace, one document each: `conversation_<N>.txt`."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 _ROLES: dict[str, Role] = {"user_turn": "user", "system_turn": "assistant"}
-# Pictures are named without the suffix that their files may have.
+# Images are named without the suffix that their files may have.
 _SUFFIXES = ("", ".png", ".jpg", ".jpeg", ".webp")
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
-    """Yield the one conversation of a document; turns that were edited or made again follow each other."""
+    """Yield the conversation of a document; edited or regenerated turns follow each other."""
     for index, document in json_stream.elements(source, note):
         if document.__class__ is not dict:
-            note(Kind.BAD_RECORD, f"[{index}]", "a conversation is an object")
+            note(Kind.BAD_RECORD, f"[{index}]", "the conversation is not an object")
             continue
         yield _conversation(Fields(document, note, ""), source)
 
 
 def _conversation(fields: Fields, source: Source) -> Conversation:
-    made = fields.look("creation_time")
+    created = fields.look("creation_time")
     turns = fields.items("conversation_turns") or []
-    conversation_id = ids.made(SOURCE, made, _first_prompt(turns) if turns else fields.look("title"))
+    conversation_id = ids.made(SOURCE, created, _first_prompt(turns) if turns else fields.look("title"))
     started, updated = fields.moment("creation_time"), fields.moment("last_modification_time")
-    reader = _Turns(conversation_id, source, fields.note)
-    timeline = [entry for place, turn in enumerate(turns) for entry in reader.entries(place, turn)]
+    reader = _TurnReader(conversation_id, source, fields.note)
+    timeline = [entry for index, turn in enumerate(turns) for entry in reader.entries(index, turn)]
     return Conversation(
         id=conversation_id,
         made_id=True,
@@ -54,69 +54,71 @@ def _conversation(fields: Fields, source: Source) -> Conversation:
 
 def _first_prompt(turns: list[Any]) -> Any:
     first = turns[0]
-    inside = first.get("user_turn") if first.__class__ is dict else None
-    return inside.get("prompt") if inside.__class__ is dict else first
+    user_turn = first.get("user_turn") if first.__class__ is dict else None
+    return user_turn.get("prompt") if user_turn.__class__ is dict else first
 
 
-class _Turns:
-    """The turns of a conversation, whose numbers come again where a turn was edited or made again."""
+class _TurnReader:
+    """Reads the turns of a conversation; an edited or regenerated turn has the number of the first one."""
 
     def __init__(self, conversation_id: str, source: Source, note: Notes) -> None:
         self._id = conversation_id
         self._source = source
         self._note = note
-        self._told: Counter[tuple[str, str]] = Counter()
+        self._key_counts: Counter[tuple[str, str]] = Counter()
 
-    def entries(self, place: int, turn: Any) -> Iterator[Message | Event]:
-        """The message of a turn; what is none is kept as an event."""
-        where = f"conversation_turns[{place}]"
+    def entries(self, index: int, turn: Any) -> Iterator[Message | Event]:
+        """Yield the messages of a turn; anything else becomes an event."""
+        location = f"conversation_turns[{index}]"
         sides = [name for name in _ROLES if turn.__class__ is dict and turn.get(name).__class__ is dict]
         if not sides:
-            self._note(Kind.UNKNOWN_TYPE, where, "neither a user_turn nor a system_turn")
-            yield Event(id=ids.made(self._id, where), made_id=True, name="turn", data={"turn": turn})
+            self._note(Kind.UNKNOWN_TYPE, location, "neither a user_turn nor a system_turn")
+            yield Event(id=ids.made(self._id, location), made_id=True, name="turn", data={"turn": turn})
             return
-        around = {name: value for name, value in turn.items() if name not in sides}
+        other_fields = {name: value for name, value in turn.items() if name not in sides}
         for name in sides:
-            yield self._message(Fields({**turn[name], **around}, self._note, f"{where}.{name}"), name, where)
-            around = {}
+            yield self._message(
+                Fields({**turn[name], **other_fields}, self._note, f"{location}.{name}"), name, location
+            )
+            other_fields = {}
 
-    def _message(self, fields: Fields, name: str, where: str) -> Message:
-        key = name, str(fields.look("turn_index") if fields.has("turn_index") else where)
-        self._told[key] += 1
+    def _message(self, fields: Fields, name: str, location: str) -> Message:
+        key = name, str(fields.look("turn_index") if fields.has("turn_index") else location)
+        self._key_counts[key] += 1
         return Message(
-            id=ids.made(self._id, *key, self._told[key]),
+            id=ids.made(self._id, *key, self._key_counts[key]),
             made_id=True,
             role=_ROLES[name],
             at=fields.moment("turn_last_modified"),
-            parts=_asked(fields) if name == "user_turn" else _answered(fields, self._source),
+            parts=_prompt_parts(fields) if name == "user_turn" else _answer_parts(fields, self._source),
             extra=fields.rest(),
         )
 
 
-def _asked(fields: Fields) -> list[Part]:
+def _prompt_parts(fields: Fields) -> list[Part]:
     prompt = fields.text("prompt")
     return [Text(text=prompt)] if prompt else []
 
 
-def _answered(fields: Fields, source: Source) -> list[Part]:
-    thoughts = [_thought(each) for each in fields.items("model_thoughts") or []]
-    said = [part for each in fields.items("text") or [] for part in _said(each)]
-    pictures = [_picture(each, fields, source) for each in fields.items("images") or []]
-    return [*thoughts, *said, *pictures]
+def _answer_parts(fields: Fields, source: Source) -> list[Part]:
+    reasoning = [_reasoning(value) for value in fields.items("model_thoughts") or []]
+    texts = [part for value in fields.items("text") or [] for part in _text_parts(value)]
+    images = [_image(value, fields, source) for value in fields.items("images") or []]
+    return [*reasoning, *texts, *images]
 
 
-def _thought(thought: Any) -> Part:
-    """A thought has a headline and a description: it is the summary of what was thought."""
+def _reasoning(thought: Any) -> Part:
+    """Convert a thought, whose headline and description summarize the reasoning."""
     if thought.__class__ is not dict:
         return Other(data=thought, name="model_thoughts")
-    words = [thought.get(name) for name in ("headline", "description")]
-    told = [each for each in words if each.__class__ is str and each]
-    rest = {key: value for key, value in thought.items() if not any(value is each for each in told)}
-    return Reasoning(summary="\n\n".join(told) or None, extra=rest)
+    values = [thought.get(name) for name in ("headline", "description")]
+    texts = [value for value in values if value.__class__ is str and value]
+    rest = {key: value for key, value in thought.items() if not any(value is text for text in texts)}
+    return Reasoning(summary="\n\n".join(texts) or None, extra=rest)
 
 
-def _said(piece: Any) -> Iterator[Part]:
-    """The text of a piece, or of the cards in it."""
+def _text_parts(piece: Any) -> Iterator[Part]:
+    """Yield the text of a piece, or of the cards in it."""
     if piece.__class__ is not dict:
         yield Text(text=piece) if piece.__class__ is str else Other(data=piece, name="text")
         return
@@ -139,16 +141,18 @@ def _said(piece: Any) -> Iterator[Part]:
         yield Other(data=rest, name="text")
 
 
-def _picture(name: Any, fields: Fields, source: Source) -> Part:
-    """A picture, which lies beside the document."""
+def _image(name: Any, fields: Fields, source: Source) -> Part:
+    """Convert an image, whose file is next to the document."""
     if name.__class__ is not str:
         return Other(data=name, name="images")
     try:
-        found = next((file for suffix in _SUFFIXES if (file := source.companion(name + suffix))), None)
+        file = next(
+            (candidate for suffix in _SUFFIXES if (candidate := source.companion(name + suffix))), None
+        )
     except (UnreadableSource, ValueError):
-        found = None
-    if found is None:
+        file = None
+    if file is None:
         fields.note(Kind.MISSING_FILE, fields.where, name[:200])
     return Media(
-        kind="image", ref=found.name if found else name, name=name if found and found.name != name else None
+        kind="image", ref=file.name if file else name, name=name if file and file.name != name else None
     )

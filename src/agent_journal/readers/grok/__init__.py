@@ -1,4 +1,4 @@
-"""Grok: the export of an xAI account as a zip, a folder or its main file; the chats in an archive of X."""
+"""Grok: the export of an xAI account as a zip, a folder or its main file; chats in an archive of X."""
 
 from __future__ import annotations
 
@@ -37,60 +37,64 @@ INFO = ReaderInfo(
     names={"pam": "grok", "record": "grok"},
     companions=(f"*/{PROFILE}", f"*/{BILLING}", f"*/{ASSETS}/*"),
     tool_kinds=TOOL_KINDS,
-    evidence="exports from June 2025 to July 2026 as described by several open readers of them and by the "
-    "Portable AI Memory field mappings, one sample of 2025, one of an X archive; no documentation by the "
-    "vendor; verified November 2026",
+    evidence="exports from June 2025 to July 2026 as several open-source readers and the Portable AI Memory "
+    "field mappings describe them, one sample of 2025, one of an X archive; the vendor documents nothing; "
+    "verified November 2026",
 )
-# So many of an export's sections make it one, also where it has no conversation.
-_ENOUGH = 3
+# A file with so many of an export's sections is one, even without conversations.
+_MIN_SECTIONS = 3
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim conversations wrapped with their responses, the folder of an export, and X's chat items."""
+    """Claim conversations with their responses, the folder of an export, and chat items of X."""
     if not peek.is_folder:
         return _X_ARCHIVE if SCRIPT.match(peek.head) else _version(peek)
     if MAIN in peek.members:
         main = peek.member(MAIN)
-        seen = None if main is None else _version(main)
-        return seen or ("2026" if not {PROFILE, BILLING}.isdisjoint(peek.members) else None)
+        version = None if main is None else _version(main)
+        return version or ("2026" if not {PROFILE, BILLING}.isdisjoint(peek.members) else None)
     chats = [name for name in peek.members if CHATS.fullmatch(name)]
     parts = (part for name in chats if (part := peek.member(name)) is not None)
     return _X_ARCHIVE if any(SCRIPT.match(part.head) for part in parts) else None
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield the account, each conversation, and what else the export holds."""
+    """Yield the account, each conversation, and the other records of an export."""
     if version == _X_ARCHIVE:
-        from agent_journal.readers.grok.x_archive import read_archive  # noqa: PLC0415 (imported when something is read)
+        from agent_journal.readers.grok.x_archive import read_archive  # noqa: PLC0415 (only reading needs it)
 
         return read_archive(source, note)
-    from agent_journal.readers.grok.assets import Assets  # noqa: PLC0415 (imported when something is read)
-    from agent_journal.readers.grok.export import read_file, read_folder  # noqa: PLC0415 (imported when something is read)
+    from agent_journal.readers.grok.assets import Assets  # noqa: PLC0415 (only reading needs it)
+    from agent_journal.readers.grok.export import read_file, read_folder  # noqa: PLC0415 (only reading needs it)
 
     return read_folder(source, note) if source.is_folder else read_file(source, Assets(), note)
 
 
 def _version(file: Peek) -> str | None:
-    """`2025` if a conversation or response calls its id as exports did then."""
+    """Get the version: `2025` if a conversation or response has the id fields of that year."""
     if file.keys and SECTIONS.isdisjoint(file.keys):
         return None
-    value = file.value if file.value is not None else _of_damaged(file)
+    value = file.value if file.value is not None else _damaged_value(file)
     if not isinstance(value, dict) or SECTIONS.isdisjoint(value):
         return None
-    listed = value.get("conversations")
-    entries = [entry for entry in listed if _is_conversation(entry)] if isinstance(listed, list) else []
+    conversations = value.get("conversations")
+    entries = (
+        [entry for entry in conversations if _is_conversation(entry)]
+        if isinstance(conversations, list)
+        else []
+    )
     if entries:
-        return "2025" if any(_is_old(entry) for entry in entries) else "2026"
+        return "2025" if any(_is_of_2025(entry) for entry in entries) else "2026"
     sections = [name for name in SECTIONS if isinstance(value.get(name), list)]
-    return "2026" if len(sections) >= _ENOUGH and not listed else None
+    return "2026" if len(sections) >= _MIN_SECTIONS and not conversations else None
 
 
-def _of_damaged(file: Peek) -> dict[str, Any] | None:
-    """What a file that is not JSON as a whole seems to hold, told by its first conversation that is."""
+def _damaged_value(file: Peek) -> dict[str, Any] | None:
+    """Get the first conversation of a file that is not valid JSON, as the file's value."""
     if file.opening != "{" or b'"responses"' not in file.head:
         return None
-    found = json_stream.elements_in(io.BytesIO(file.head), Notes(), "conversations")
-    return {"conversations": [value for _, value in islice(found, 1)]}
+    conversations = json_stream.elements_in(io.BytesIO(file.head), Notes(), "conversations")
+    return {"conversations": [value for _, value in islice(conversations, 1)]}
 
 
 def _is_conversation(entry: Any) -> bool:
@@ -99,7 +103,7 @@ def _is_conversation(entry: Any) -> bool:
         and isinstance(entry.get("responses"), list)
         and (
             isinstance(entry.get("conversation"), dict)
-            or any(_has_response(each) for each in entry["responses"])
+            or any(_has_response(response) for response in entry["responses"])
         )
     )
 
@@ -108,11 +112,13 @@ def _has_response(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("response"), dict)
 
 
-def _is_old(entry: dict[str, Any]) -> bool:
-    about = entry.get("conversation")
-    if isinstance(about, dict) and "id" in about:
+def _is_of_2025(entry: dict[str, Any]) -> bool:
+    conversation = entry.get("conversation")
+    if isinstance(conversation, dict) and "id" in conversation:
         return False
-    inner = (each["response"] for each in entry["responses"] if _has_response(each))
-    return (isinstance(about, dict) and "conversation_id" in about) or any(
-        "response_id" in each for each in inner
+    responses = (
+        entry_response["response"] for entry_response in entry["responses"] if _has_response(entry_response)
+    )
+    return (isinstance(conversation, dict) and "conversation_id" in conversation) or any(
+        "response_id" in entry_response for entry_response in responses
     )

@@ -1,8 +1,8 @@
-"""What an answer refers to: the pages it cites, and the marks in its text that say where.
+"""The sources of an answer: the pages it cites, and the marks in its text with their positions.
 
 A mark is `<grok:render card_id="6a" card_type="citation_card" …>…</grok:render>`. It names a card, and the
-card (JSON in a string) the address of the page. In its place the app shows a source or a picture: people read
-the text without it. Positions are those in the message as the source has it.
+card (JSON in a string) has the URL of the page. In its place the app displays a source or an image: people
+read the text without it. Positions are those in the source's text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent_journal.decoding.fields import objects, words
 from agent_journal.model import Citation, Media
-from agent_journal.readers.grok.values import Bag, enclosed
+from agent_journal.readers.grok.values import JsonObject, enclosed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
 
 MARK = "<grok:render"
 _END = "</grok:render>"
-_CHUNK = "image_chunk"
+_IMAGE_CHUNK = "image_chunk"
 _CARD = re.compile(r"\bcard_id=[\"']([^\"']+)[\"']")
 _NUMBER = re.compile(r'<argument name="citation_id">\s*(\d{1,6})\s*</argument>')
 
 
 def citations(fields: Fields, text: str) -> list[Citation]:
-    """The pages that a response cites, each with its first place in the text; then those only marks name."""
-    cited = _cited(fields)
+    """List the pages that a response cites, with their first positions; then those that only marks name."""
+    pages = _cited_pages(fields)
     if MARK not in text:
-        return cited
-    places: dict[str | None, int] = {
-        page.url: index for index, page in reversed([*enumerate(cited)]) if page.url
+        return pages
+    index_by_url: dict[str | None, int] = {
+        cited_page.url: index for index, cited_page in reversed([*enumerate(pages)]) if cited_page.url
     }
-    for page, start, end in _marked(text, _cards(fields.look("card_attachments_json")), cited):
-        index = places.get(page.url)
+    for cited_page, start, end in _marked(text, _cards(fields.look("card_attachments_json")), pages):
+        index = index_by_url.get(cited_page.url)
         if index is None:
-            places[page.url] = len(cited)
-            cited.append(replace(page, start=start, end=end))
-        elif cited[index].start is None:
-            cited[index] = replace(cited[index], start=start, end=end)
-    return cited
+            index_by_url[cited_page.url] = len(pages)
+            pages.append(replace(cited_page, start=start, end=end))
+        elif pages[index].start is None:
+            pages[index] = replace(pages[index], start=start, end=end)
+    return pages
 
 
-def shown(text: str) -> str:
-    """The text without its marks."""
+def without_marks(text: str) -> str:
+    """Remove the marks from a text."""
     pieces: list[str] = []
     last = 0
     for start, end, _ in enclosed(text, MARK, _END):
@@ -57,69 +57,75 @@ def shown(text: str) -> str:
     return "".join((*pieces, text[last:]))
 
 
-def found_pictures(fields: Fields) -> list[Media]:
-    """Pictures from the web that the answer shows, as their cards have them; these stay where they are."""
-    found: list[Media] = []
+def web_images(fields: Fields) -> list[Media]:
+    """List the images from the web that an answer displays, from their cards, which stay unchanged."""
+    images: list[Media] = []
     for card in _cards(fields.look("card_attachments_json")).values():
-        picture = card.get("image")
-        if picture.__class__ is dict and (address := words(picture.get("original"))):
-            found.append(Media(kind="image", name=words(picture.get("title")), ref=address))
-    return found
+        image = card.get("image")
+        if image.__class__ is dict and (url := words(image.get("original"))):
+            images.append(Media(kind="image", name=words(image.get("title")), ref=url))
+    return images
 
 
-def drawn(fields: Fields) -> list[str]:
-    """The addresses of pictures that the model made, as their cards have them since 2026.
+def generated_images(fields: Fields) -> list[str]:
+    """List the URLs of generated images, which cards have since 2026.
 
-    The list of addresses may have them too. Of a picture in the making there may be a card for each state.
+    The list of URLs may have them too. An unfinished image may have a card for each state.
     """
-    listed = fields.look("card_attachments_json")
-    if not listed or listed.__class__ is not list:
+    cards = fields.look("card_attachments_json")
+    if not cards or cards.__class__ is not list:
         return []
-    found: dict[str, str] = {}
-    for card in _cards([each for each in listed if _CHUNK in str(each)]).values():
-        chunk = card.get(_CHUNK)
-        if chunk.__class__ is dict and (address := words(chunk.get("imageUrl"))):
-            found[words(chunk.get("imageUuid")) or address] = address
-    return [*found.values()]
+    url_by_image: dict[str, str] = {}
+    for card in _cards([card for card in cards if _IMAGE_CHUNK in str(card)]).values():
+        chunk = card.get(_IMAGE_CHUNK)
+        if chunk.__class__ is dict and (url := words(chunk.get("imageUrl"))):
+            url_by_image[words(chunk.get("imageUuid")) or url] = url
+    return [*url_by_image.values()]
 
 
-def page(value: Bag) -> Citation:
-    """A search result as a citation; what the model has no field for is in `extra`."""
+def from_search_result(value: JsonObject) -> Citation:
+    """Convert a search result to a citation; values without a field of their own are in `extra`."""
     known = {name: words(value.get(name)) for name in ("title", "url", "preview")}
-    rest = {name: each for name, each in value.items() if not known.get(name) and each not in (None, "")}
+    rest = {name: item for name, item in value.items() if not known.get(name) and item not in (None, "")}
     return Citation(title=known["title"], url=known["url"], text=known["preview"], extra=rest)
 
 
-def _cited(fields: Fields) -> list[Citation]:
-    listed = fields.items("cited_web_search_results") or []
-    odd = [each for each in listed if each.__class__ is not dict]
-    if odd:
-        fields.keep("cited_web_search_results", odd)
-    return [page(each) for each in objects(listed)]
+def _cited_pages(fields: Fields) -> list[Citation]:
+    results = fields.items("cited_web_search_results") or []
+    invalid = [result for result in results if result.__class__ is not dict]
+    if invalid:
+        fields.keep("cited_web_search_results", invalid)
+    return [from_search_result(result) for result in objects(results)]
 
 
-def _cards(listed: Any) -> dict[str, Bag]:
-    """Cards by their ids; they stay where they are."""
-    found: dict[str, Bag] = {}
-    for card in listed if listed.__class__ is list else ():
+def _cards(cards: Any) -> dict[str, JsonObject]:
+    """Index cards by their ids, without taking them."""
+    by_id: dict[str, JsonObject] = {}
+    for card in cards if cards.__class__ is list else ():
         value = card
         if card.__class__ is str:
             try:
                 value = msgspec.json.decode(card)
             except (msgspec.DecodeError, RecursionError, UnicodeError):
-                continue  # it stays in `extra` as it is
+                continue  # it stays in `extra`
         if value.__class__ is dict and (name := words(value.get("id"))):
-            found[name] = value
-    return found
+            by_id[name] = value
+    return by_id
 
 
-def _marked(text: str, cards: dict[str, Bag], cited: list[Citation]) -> Iterator[tuple[Citation, int, int]]:
-    """What each mark refers to, if that can be told; a number counts only where there are no cards."""
+def _marked(
+    text: str, cards: dict[str, JsonObject], pages: list[Citation]
+) -> Iterator[tuple[Citation, int, int]]:
+    """Yield the page of each mark with its position; a number counts only if there are no cards."""
     for start, end, mark in enclosed(text, MARK, _END):
-        attributes, _, inside = mark.partition(">")
-        card, number = _CARD.search(attributes), _NUMBER.search(inside)
-        found = cards.get(card[1]) if card else None
-        if found is not None and words(found.get("url")):
-            yield page({name: found.get(name) for name in ("title", "url", "preview")}), start, end
-        elif not cards and number and 0 < int(number[1]) <= len(cited) and cited[int(number[1]) - 1].url:
-            yield cited[int(number[1]) - 1], start, end
+        attributes, _, content = mark.partition(">")
+        card, number = _CARD.search(attributes), _NUMBER.search(content)
+        page_card = cards.get(card[1]) if card else None
+        if page_card is not None and words(page_card.get("url")):
+            yield (
+                from_search_result({name: page_card.get(name) for name in ("title", "url", "preview")}),
+                start,
+                end,
+            )
+        elif not cards and number and 0 < int(number[1]) <= len(pages) and pages[int(number[1]) - 1].url:
+            yield pages[int(number[1]) - 1], start, end

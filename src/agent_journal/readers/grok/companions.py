@@ -1,4 +1,4 @@
-"""What an export has beside conversations: the account, projects, tasks, and posts of generated media."""
+"""Reads the other records of an export: the account, projects, tasks, and posts of generated media."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agent_journal.decoding.fields import Fields, words
 from agent_journal.model import Conversation, Media, Memory, Message, Text, ids
 from agent_journal.readers.grok.assets import kind_of
 from agent_journal.readers.grok.names import SOURCE
-from agent_journal.readers.grok.values import Bag, take_id
+from agent_journal.readers.grok.values import JsonObject, take_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,35 +16,33 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.readers.grok.assets import Assets
 
-_PROFILE = ("givenName", "familyName", "email", "birthDate")
+_PROFILE_FIELDS = ("givenName", "familyName", "email", "birthDate")
 _POST_IDS = ("id", "_id", "post_id")
 _PROJECT_IDS = ("id", "_id", "project_id", "workspace_id")
 _TIMES = ("create_time", "created_at", "createTime")
 _TITLES = ("name", "title", "prompt", "description")
 
 
-def identity(account: Bag) -> Memory:
-    """The person as the service knows them; sessions and all else stay as they are."""
+def identity(account: JsonObject) -> Memory:
+    """Convert the account to a memory about the person; all its fields are in `extra`."""
     user = account.get("user")
-    profile: Bag = user if user.__class__ is dict else {}
-    told = [f"{name}: {value}" for name in _PROFILE if (value := words(profile.get(name)))]
-    person = next(
-        (found for name in ("userId", "user_id", "id") if (found := words(profile.get(name)))), None
-    )
+    profile: JsonObject = user if user.__class__ is dict else {}
+    facts = [f"{name}: {value}" for name in _PROFILE_FIELDS if (value := words(profile.get(name)))]
+    person = next((text for name in ("userId", "user_id", "id") if (text := words(profile.get(name)))), None)
     return Memory(
         id=ids.made(SOURCE, "identity", person or account),
         made_id=True,
         source=SOURCE,
         kind="identity",
-        text=", ".join(told) or "account",
+        text=", ".join(facts) or "account",
         about=person,
         extra=account,
     )
 
 
-def project(record: Bag, place: str, note: Notes) -> Iterator[Memory]:
-    """A project, and how the model is to behave in it."""
-    fields = Fields(record, note, place)
+def project(record: JsonObject, location: str, note: Notes) -> Iterator[Memory]:
+    """Yield a project, and the instructions in it."""
+    fields = Fields(record, note, location)
     stated = take_id(fields, *_PROJECT_IDS)
     project_id = stated or ids.made(SOURCE, "project", record)
     at = _at(fields)
@@ -58,27 +56,27 @@ def project(record: Bag, place: str, note: Notes) -> Iterator[Memory]:
             about=project_id,
             at=at,
         )
-    told = [text for name in ("name", "title", "description") if (text := words(fields.look(name)))]
+    texts = [text for name in ("name", "title", "description") if (text := words(fields.look(name)))]
     yield Memory(
         id=project_id,
         made_id=stated is None,
         source=SOURCE,
         kind="project",
-        text="\n".join(dict.fromkeys(told)) or project_id,
+        text="\n".join(dict.fromkeys(texts)) or project_id,
         about=project_id,
         at=at,
         extra=fields.rest(),
     )
 
 
-def kept(kind: str, record: Any, place: str, note: Notes) -> Memory:
-    """Anything else that the service keeps, as it is: a task, or what we have no word for."""
-    fields = Fields(record if record.__class__ is dict else {"value": record}, note, place)
+def generic_memory(kind: str, record: Any, location: str, note: Notes) -> Memory:
+    """Convert any other record to a memory: a task, or a record of an unknown kind."""
+    fields = Fields(record if record.__class__ is dict else {"value": record}, note, location)
     title = next((text for name in _TITLES if (text := words(fields.look(name)))), None)
-    made = ids.made(SOURCE, kind, record)
+    content_id = ids.made(SOURCE, kind, record)
     stated = take_id(fields, "id", "_id", f"{kind}_id")
     return Memory(
-        id=stated or made,
+        id=stated or content_id,
         made_id=stated is None,
         source=SOURCE,
         kind=kind,
@@ -88,21 +86,21 @@ def kept(kind: str, record: Any, place: str, note: Notes) -> Memory:
     )
 
 
-def media_post(record: Bag, place: str, assets: Assets, note: Notes) -> Conversation:
-    """A generated image or film as a small conversation: what was asked for, and what came."""
-    fields = Fields(record, note, place)
-    made = ids.made(SOURCE, "media-post", record)
+def media_post(record: JsonObject, location: str, assets: Assets, note: Notes) -> Conversation:
+    """Convert a generated image or video to a small conversation: the prompt, and the result."""
+    fields = Fields(record, note, location)
+    content_id = ids.made(SOURCE, "media-post", record)
     stated = take_id(fields, *_POST_IDS)
-    post_id = stated or made
+    post_id = stated or content_id
     at = _at(fields)
     timeline: list[Message] = []
     if prompt := fields.text("original_prompt"):
-        asked = ids.made(SOURCE, post_id, "prompt")
-        timeline.append(Message(id=asked, made_id=True, role="user", at=at, parts=[Text(text=prompt)]))
+        prompt_id = ids.made(SOURCE, post_id, "prompt")
+        timeline.append(Message(id=prompt_id, made_id=True, role="user", at=at, parts=[Text(text=prompt)]))
     kind = kind_of(words(fields.look("media_type"))) or "file"
     link = fields.text("link")
     media = assets.media(link or post_id, kind, note)
-    shown = Message(
+    answer = Message(
         id=ids.made(SOURCE, post_id, "media"),
         made_id=True,
         parent_id=timeline[0].id if timeline else None,
@@ -116,8 +114,8 @@ def media_post(record: Bag, place: str, assets: Assets, note: Notes) -> Conversa
         source=SOURCE,
         started_at=at,
         account_id=fields.text("user_id"),
-        head_id=shown.id,
-        timeline=[*timeline, shown],
+        head_id=answer.id,
+        timeline=[*timeline, answer],
         extra=fields.rest(),
     )
 

@@ -1,4 +1,4 @@
-"""The files of an export: the one with the conversations, what speaks of the account, and the assets."""
+"""Reads the files of an export: the one with the conversations, those of the account, and the assets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agent_journal.decoding import json_stream
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs.input import files_below
 from agent_journal.notes import Kind
-from agent_journal.readers.dialects.members import read_from
+from agent_journal.readers.dialects.members import with_member_origin
 from agent_journal.readers.grok import companions
 from agent_journal.readers.grok.assets import Assets
 from agent_journal.readers.grok.conversation import is_entry, read_entry
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
-    """Everything in an export: the account first, then what the main file holds."""
-    files = {_inside(folder, file): file for file in files_below(folder)}
+    """Read an export: the account first, then the main file."""
+    files = {_path_in_export(folder, file): file for file in files_below(folder)}
     account: dict[str, Any] = {}
     for name in (PROFILE, BILLING):
         if name in files:
@@ -32,42 +32,42 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
     if account:
         yield companions.identity(account)
     assets = Assets(files)
-    yield from read_from(folder, files[MAIN], read_file(files[MAIN], assets, note))
+    yield from with_member_origin(folder, files[MAIN], read_file(files[MAIN], assets, note))
     _note_ignored(folder, files, assets, note)
 
 
 def read_file(file: Source, assets: Assets, note: Notes) -> Iterator[Item]:
-    """What the main file holds, in its order, in one pass."""
-    here = note.about(file.label)
+    """Read the main file in order, in one pass."""
+    file_note = note.about(file.label)
     unknown: set[str] = set()
     try:
-        for section, index, value in json_stream.members(file, here):
+        for section, index, value in json_stream.members(file, file_note):
             if section not in SECTIONS and value is not None and section not in unknown:
                 unknown.add(section)
-                here(Kind.UNKNOWN_TYPE, section, "a section of an unknown kind")
-            place = section if index is None else f"{section}[{index}]"
-            yield from _items(section, place, value, assets, here)
+                file_note(Kind.UNKNOWN_TYPE, section, "an unknown section")
+            location = section if index is None else f"{section}[{index}]"
+            yield from _items(section, location, value, assets, file_note)
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
 
-def _items(section: str, place: str, value: Any, assets: Assets, note: Notes) -> Iterator[Item]:
+def _items(section: str, location: str, value: Any, assets: Assets, note: Notes) -> Iterator[Item]:
     if value is None:
         return
     if section == "conversations" and is_entry(value):
-        yield read_entry(value, place, assets, note)
+        yield read_entry(value, location, assets, note)
     elif section == "projects" and value.__class__ is dict:
-        yield from companions.project(value, place, note)
+        yield from companions.project(value, location, note)
     elif section == "media_posts" and value.__class__ is dict:
-        yield companions.media_post(value, place, assets, note)
+        yield companions.media_post(value, location, assets, note)
     else:
         if section in SECTIONS and (section != "tasks" or value.__class__ is not dict):
-            note(Kind.UNKNOWN_TYPE, place, f"{type(value).__name__} of an unknown kind among {section}")
-        yield companions.kept("task" if section == "tasks" else section, value, place, note)
+            note(Kind.UNKNOWN_TYPE, location, f"unexpected {type(value).__name__} in {section}")
+        yield companions.generic_memory("task" if section == "tasks" else section, value, location, note)
 
 
 def _account(file: Source, name: str, note: Notes) -> dict[str, Any]:
-    """What a small file says; of the account's own, under its own names."""
+    """Read a small file; the fields of the profile keep their own names."""
     try:
         value = json_stream.load(file, note.about(file.label))
     except UnreadableSource as error:
@@ -78,13 +78,13 @@ def _account(file: Source, name: str, note: Notes) -> dict[str, Any]:
     return value if name == PROFILE and value.__class__ is dict else {name: value}
 
 
-def _inside(folder: Source, file: Source) -> str:
-    """A file's path below the export."""
+def _path_in_export(folder: Source, file: Source) -> str:
+    """Get a file's path relative to the export."""
     return file.path[len(folder.path) :].lstrip("/")
 
 
 def _note_ignored(folder: Source, files: dict[str, Source], assets: Assets, note: Notes) -> None:
-    """Name every other file, folders by how many they have."""
+    """Note every other file; of folders, only the number of files."""
     groups: dict[str, int] = {}
     for path in files:
         if path not in (MAIN, PROFILE, BILLING):

@@ -1,4 +1,4 @@
-"""What the service's files and tools are called."""
+"""The names of the service's files and tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking at values from outside, without trusting their types."""
+"""Reads values whose types may be wrong, and delimited text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     from agent_journal.decoding.fields import Fields
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 def enclosed(text: str, opening: str, closing: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and inside of each stretch between two words.
+    """Yield start, end and content of each span between two delimiters.
 
-    No regular expression: those take for ever over text in which much is opened and nothing is closed.
+    Regular expressions would take forever on text with many openings and no closings.
     """
     start = text.find(opening)
     while start >= 0 and (stop := text.find(closing, start)) >= 0:
@@ -27,19 +27,19 @@ def enclosed(text: str, opening: str, closing: str) -> Iterator[tuple[int, int, 
 
 
 def identifier(value: Any) -> str | None:
-    """An id: a string, or MongoDB's `{"$oid": …}`."""
+    """Get an id: a string, or MongoDB's `{"$oid": …}`."""
     if value.__class__ is dict:
         value = value.get("$oid")
     return words(value)
 
 
 def take_id(fields: Fields, *names: str) -> str | None:
-    """The first id that is there under one of the names; another one that differs stays."""
-    found: str | None = None
+    """Take the first id among some fields; a different one in another field stays."""
+    first: str | None = None
     for name in names:
         stated = identifier(fields.look(name))
-        if found is None:
-            found = stated
-        if stated is not None and stated == found:
+        if first is None:
+            first = stated
+        if stated is not None and stated == first:
             fields.drop(name)
-    return found
+    return first

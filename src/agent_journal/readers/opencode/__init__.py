@@ -1,7 +1,7 @@
-"""OpenCode, and Kilo Code from version 5 on: sessions in a database, before that in many small JSON files.
+"""OpenCode, and Kilo Code since version 5: sessions in a database, in older versions in small JSON files.
 
-A session has messages, a message has parts. The steps of a model's work are parts too; here they are events.
-A session that another one started is a conversation of its own, linked to the call that started it.
+A session has messages, and a message has parts. The steps of a model's work are also parts, which become
+events. A session that another one started is a separate conversation, linked to the call that started it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.opencode.detect import DATABASE, EXPORT, FILES, STREAM, version_of
+from agent_journal.readers.opencode.detect import DATABASE, EXPORT, FILES, STREAM, detect_version
 from agent_journal.readers.opencode.names import TOOL_KINDS
 from agent_journal.records.forms import RecordForm
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
-_OF_THE_APP = (
+_APP_FILES = (
     "storage/migration",
     "storage/session_diff/*.json",
     "log/*.log",
     "auth.json",
-    # Copies of the project's files as Git keeps them, by the hash of its first commit.
+    # Git repositories with copies of the project's files, named by the hash of its first commit.
     "snapshot/????????????????????????????????????????/*",
     "snapshot/global/*",
 )
@@ -39,11 +39,11 @@ INFO = ReaderInfo(
     names={"record": "opencode"},
     config_key="opencode",
     env=("AJ_OPENCODE_PATH", "OPENCODE_DB", "KILO_DB", "XDG_DATA_HOME"),
-    # The same below a person's folder on Linux, macOS and Windows.
+    # The same in the home directory on Linux, macOS and Windows.
     homes=(
         "~/.local/share/opencode/opencode.db",
         "~/.local/share/opencode/opencode-*.db",
-        # A name in that folder, or a path.
+        # A file name in that folder, or a path.
         "~/.local/share/opencode/%OPENCODE_DB%",
         "~/.local/share/opencode/storage/",
         "~/.local/share/opencode/project/*/storage/session/",
@@ -55,8 +55,8 @@ INFO = ReaderInfo(
     companions=(
         "*.db-wal",
         "*.db-shm",
-        # How far the app has moved its data, what it changed in files, its logs and keys.
-        *(f"*/{app}/{name}" for app in ("opencode", "kilo") for name in _OF_THE_APP),
+        # The state of the app's migration, its changes of files, its logs and keys.
+        *(f"*/{app}/{name}" for app in ("opencode", "kilo") for name in _APP_FILES),
     ),
     tool_kinds=TOOL_KINDS,
     record=RecordForm(
@@ -73,21 +73,21 @@ INFO = ReaderInfo(
     ),
     resume="opencode --session {id}",
     evidence=(
-        "the vendor's public source as of 2026, one stream of 2026 with seven sessions (1.1.53), files of "
-        "1.3, and what OpenCode 1.18 and Kilo 7.7 write; verified November 2026. The files of mid-2025 are "
-        "known from the source alone"
+        "the vendor's public source as of 2026, one stream from 2026 with seven sessions (1.1.53), files of "
+        "1.3, and the output of OpenCode 1.18 and Kilo 7.7; verified November 2026. The files of mid-2025 "
+        "are known from the source only"
     ),
 )
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim databases by their tables, folders of sessions, exports and streams by their records."""
-    return version_of(peek)
+    """Claim databases by their tables; session folders, exports and streams by their records."""
+    return detect_version(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield the conversation that each session is, the oldest first."""
-    from agent_journal.readers.opencode import (  # noqa: PLC0415 (imported when something is read)
+    """Yield each session as a conversation, the oldest first."""
+    from agent_journal.readers.opencode import (  # noqa: PLC0415 (imported only to read)
         files,
         rows,
         streams,
@@ -96,8 +96,8 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
 
     sessions = Sessions(note, INFO.name)
     if version == DATABASE:
-        yield from rows.conversations(source, sessions, note)
+        yield from rows.read_database(source, sessions, note)
     elif version == FILES:
-        yield from files.conversations(source, sessions, note)
+        yield from files.read_folder(source, sessions, note)
     else:
-        yield from streams.conversations(source, version, sessions, note)
+        yield from streams.read_file(source, version, sessions, note)

@@ -1,7 +1,7 @@
-"""Forks: the app copies messages under new ids but with their times, and names no original.
+"""Forks: the app copies messages with new ids but with their times, and does not name the original.
 
-A session that begins with a message older than itself is such a copy, and the original is the session that
-has most of the copied messages.
+A session that begins with a message older than itself is a fork, and its original is the session with most of
+the copied messages.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 class _Candidate:
     """The times of a session's messages in milliseconds, and their ids."""
 
-    __slots__ = ("ids", "moments", "session")
+    __slots__ = ("ids", "session", "times")
 
     def __init__(self, session: str, messages: list[Message]) -> None:
         self.session = session
-        self.moments = array("q", (timestamps.epoch_ms(message.at) or 0 for message in messages))
+        self.times = array("q", (timestamps.epoch_ms(message.at) or 0 for message in messages))
         self.ids = [message.id for message in messages]
 
-    def shared_with(self, moments: array[int]) -> int:
-        """How many messages two sessions have in common from their beginning on."""
+    def count_shared(self, other_times: array[int]) -> int:
+        """Count the messages that two sessions have in common at their beginning."""
         count = 0
-        for own, other in zip(self.moments, moments, strict=False):
+        for own, other in zip(self.times, other_times, strict=False):
             if own != other:
                 break
             count += 1
@@ -38,29 +38,29 @@ class _Candidate:
 
 
 class Forks:
-    """Remembers the sessions of one unit, the oldest first, and finds what a session was forked from."""
+    """Remembers the sessions of one unit, the oldest first, to find the original of a fork."""
 
     def __init__(self) -> None:
-        self._by_beginning: dict[int, list[_Candidate]] = {}
+        self._by_first_time: dict[int, list[_Candidate]] = {}
 
-    def add(self, session: str, began: str | None, entries: Iterable[Entry]) -> Link | None:
-        """Remember a session; the result is the link to its original if it is a fork."""
+    def add(self, session: str, started_at: str | None, entries: Iterable[Entry]) -> Link | None:
+        """Remember a session; return the link to its original if it is a fork."""
         messages = [entry for entry in entries if isinstance(entry, Message) and not entry.made_id]
         if not messages or not messages[0].at:
             return None
-        own = _Candidate(session, messages)
-        others = self._by_beginning.setdefault(own.moments[0], [])
-        created = timestamps.epoch_ms(began)
-        is_copy = created is not None and own.moments[0] < created
-        link = _link_to(others, own) if is_copy else None
-        others.append(own)
+        candidate = _Candidate(session, messages)
+        others = self._by_first_time.setdefault(candidate.times[0], [])
+        created = timestamps.epoch_ms(started_at)
+        is_fork = created is not None and candidate.times[0] < created
+        link = _link_to(others, candidate) if is_fork else None
+        others.append(candidate)
         return link
 
 
 def _link_to(others: list[_Candidate], fork: _Candidate) -> Link | None:
-    """The link to the one that shares most; of equals, the oldest."""
+    """Return the link to the session that shares most messages; of equals, the oldest."""
     if not others:
         return None
-    original = max(others, key=lambda other: other.shared_with(fork.moments))
-    last = original.ids[original.shared_with(fork.moments) - 1]
-    return Link(conversation_id=original.session, relation="fork", message_id=last)
+    original = max(others, key=lambda other: other.count_shared(fork.times))
+    last_id = original.ids[original.count_shared(fork.times) - 1]
+    return Link(conversation_id=original.session, relation="fork", message_id=last_id)

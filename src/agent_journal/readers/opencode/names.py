@@ -1,4 +1,4 @@
-"""The words of the format: what its tools do."""
+"""The kinds of the tools."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ TOOL_KINDS: dict[str, ToolKind] = {
 }
 
 
-def kind_of(tool: str) -> ToolKind | None:
-    """What a tool does. Those of MCP servers are `<server>_<tool>`, which cannot be told from the others."""
+def tool_kind(tool: str) -> ToolKind | None:
+    """Return the kind of a tool; MCP tools (`<server>_<tool>`) cannot be distinguished from the others."""
     return TOOL_KINDS.get(tool)

@@ -1,4 +1,4 @@
-"""The parts of a message: what was said, thought, attached and done; steps and snapshots are events."""
+"""The parts of a message: text, reasoning, attachments and tool calls; steps and snapshots are events."""
 
 from __future__ import annotations
 
@@ -19,60 +19,61 @@ from agent_journal.model import (
     timestamps,
 )
 from agent_journal.notes import Kind
-from agent_journal.readers.dialects.openai_messages import inline
-from agent_journal.readers.opencode.names import kind_of
+from agent_journal.readers.dialects.openai_messages import parse_data_url
+from agent_journal.readers.opencode.names import tool_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent_journal.notes import Notes
 
-# What happened while the model worked, and nobody said.
+# Parts that are not content.
 _EVENTS = frozenset({"step-start", "step-finish", "snapshot", "patch", "retry", "compaction"})
 _MEDIA: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
-_DONE = ("completed", "success")
-# Under these names providers keep what belongs to a thought.
+_DONE_STATUSES = ("completed", "success")
+# The providers' keys for encrypted reasoning and its signature.
 _ENCRYPTED, _SIGNATURE = "reasoningEncryptedContent", "signature"
 
-Spawned: TypeAlias = dict[str, tuple[str, str | None]]
+# The message and the call that started a subagent, by the subagent's session id.
+SubagentCalls: TypeAlias = dict[str, tuple[str, str | None]]
 
 
 class Owner:
-    """The message whose parts are read; `spawned` gets the sessions that its calls started."""
+    """The message of the parts; `subagent_calls` collects the sessions that its calls started."""
 
-    __slots__ = ("message", "session", "spawned")
+    __slots__ = ("message", "session", "subagent_calls")
 
-    def __init__(self, session: str, message: str, spawned: Spawned) -> None:
+    def __init__(self, session: str, message: str, subagent_calls: SubagentCalls) -> None:
         self.session = session
         self.message = message
-        self.spawned = spawned
+        self.subagent_calls = subagent_calls
 
 
 def is_event(raw: Any) -> bool:
-    """Whether a part tells what happened, not what was said."""
+    """Whether a part is an event, not content."""
     kind = raw.get("type") if raw.__class__ is dict else None
     return kind.__class__ is str and kind in _EVENTS
 
 
-def event(raw: dict[str, Any], place: int, owner: Owner, note: Notes, where: str) -> Event:
-    """The part at a place of a message as an event; it names the message."""
+def event(raw: dict[str, Any], index: int, owner: Owner, note: Notes, where: str) -> Event:
+    """Convert a part to an event, which names its message."""
     fields = _fields(raw, owner, note, where)
-    identity, name = fields.text("id"), fields.take("type")
-    at = _moment(fields.look("time"))
+    stated, name = fields.text("id"), fields.take("type")
+    at = _time_of(fields.look("time"))
     data = {"messageID": owner.message, **fields.rest()}
     return Event(
-        id=identity or ids.made(owner.message, name, place), made_id=not identity, name=name, at=at, data=data
+        id=stated or ids.made(owner.message, name, index), made_id=not stated, name=name, at=at, data=data
     )
 
 
-def _moment(time: Any) -> str | None:
+def _time_of(time: Any) -> str | None:
     if time.__class__ is not dict:
         return None
     return timestamps.moment(time.get("created")) or timestamps.moment(time.get("start"))
 
 
 def _fields(raw: dict[str, Any], owner: Owner, note: Notes, where: str) -> Fields:
-    """The fields of a part, without the names of its message and session, which the files repeat."""
+    """Return the fields of a part, without the ids of its message and session, which the files repeat."""
     if "messageID" in raw and raw["messageID"] == owner.message:
         del raw["messageID"]
     if "sessionID" in raw and raw["sessionID"] == owner.session:
@@ -81,69 +82,69 @@ def _fields(raw: dict[str, Any], owner: Owner, note: Notes, where: str) -> Field
 
 
 def content(raw: Any, owner: Owner, note: Notes, where: str) -> list[Part]:
-    """What a part says: mostly one part of the model, of a tool its call and its result."""
+    """Convert a part: mostly to one part of the model; a tool to its call and its result."""
     if raw.__class__ is not dict:
         note(Kind.WRONG_TYPE, where, f"a part is {type(raw).__name__}")
         return [Other(data=raw)]
     kind = raw.get("type")
-    make = _WAYS.get(kind) if kind.__class__ is str else None
+    convert = _CONVERTERS.get(kind) if kind.__class__ is str else None
     fields = _fields(raw, owner, note, where)
-    found = None if make is None else make(fields, owner)
-    if found is not None:
-        return found
-    if make is None:
+    parts = None if convert is None else convert(fields, owner)
+    if parts is not None:
+        return parts
+    if convert is None:
         note(Kind.UNKNOWN_TYPE, where, f"part of type {str(kind)[:40]!r}")
     return [Other(data=fields.rest(), name=kind if kind.__class__ is str else None)]
 
 
-def _text(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (one of several ways)
+def _text(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (all converters have it)
     if fields.look("text").__class__ is not str:
         return None
     fields.drop("type")
     return [Text(text=fields.take("text"), extra=fields.rest())]
 
 
-def _reasoning(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (one of several ways)
+def _reasoning(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (all converters have it)
     if fields.look("text").__class__ is not str:
         return None
     fields.drop("type")
     text = fields.take("text")
-    encrypted, signature = sealed(fields, "metadata")
+    encrypted, signature = take_reasoning_state(fields, "metadata")
     return [Reasoning(text=text or None, encrypted=encrypted, signature=signature, extra=fields.rest())]
 
 
-def sealed(fields: Fields, name: str) -> tuple[str | None, str | None]:
-    """What a provider keeps of a thought, moved out of the metadata that the app passes back to it."""
+def take_reasoning_state(fields: Fields, name: str) -> tuple[str | None, str | None]:
+    """Take encrypted reasoning and its signature out of the metadata that the app returns to providers."""
     metadata = fields.nested(name) if fields.look(name).__class__ is dict else None
     providers = [] if metadata is None else [*metadata.rest()]
     encrypted = signature = None
     for provider in providers:
-        inside = metadata.nested(provider) if metadata and metadata.look(provider).__class__ is dict else None
-        if inside is not None:
-            encrypted = encrypted or _text_in(inside, _ENCRYPTED)
-            signature = signature or _text_in(inside, _SIGNATURE)
+        inner = metadata.nested(provider) if metadata and metadata.look(provider).__class__ is dict else None
+        if inner is not None:
+            encrypted = encrypted or _take_text(inner, _ENCRYPTED)
+            signature = signature or _take_text(inner, _SIGNATURE)
     return encrypted, signature
 
 
-def _text_in(fields: Fields, name: str) -> str | None:
+def _take_text(fields: Fields, name: str) -> str | None:
     return fields.text(name) if fields.look(name).__class__ is str else None
 
 
-def _file(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (one of several ways)
+def _file(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (all converters have it)
     fields.drop("type")
     return [media(fields, "url", "filename")]
 
 
-def media(fields: Fields, address: str, name: str) -> Media:
-    """A file by its address, or inside of it."""
-    mime, url = fields.text("mime"), fields.text(address)
-    stated, data = inline(url)
+def media(fields: Fields, url_key: str, name_key: str) -> Media:
+    """Convert a file with a URL, which may be a data URI."""
+    mime, url = fields.text("mime"), fields.text(url_key)
+    stated, data = parse_data_url(url)
     if data is not None and stated != mime:
         fields.keep("data_mime", stated)
     return Media(
         kind=media_kind(mime),
         mime=mime or stated,
-        name=fields.text(name),
+        name=fields.text(name_key),
         data=data,
         ref=None if data is not None else url,
         extra=fields.rest(),
@@ -151,18 +152,18 @@ def media(fields: Fields, address: str, name: str) -> Media:
 
 
 def media_kind(mime: str | None) -> MediaKind:
-    """What a media type is to people."""
+    """Return the kind of a media type."""
     return "document" if mime == "application/pdf" else _MEDIA.get((mime or "").partition("/")[0], "file")
 
 
-def _subtask(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (one of several ways)
-    """What the person gave to another agent is something that was said."""
+def _subtask(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (all converters have it)
+    """Convert the user's prompt for another agent to a text."""
     if fields.look("prompt").__class__ is not str:
         return None
     return [Text(text=fields.take("prompt"), extra=fields.rest())]
 
 
-def _agent(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (one of several ways)
+def _agent(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (all converters have it)
     fields.drop("type")
     return [Other(data=fields.rest(), name="agent")]
 
@@ -175,47 +176,48 @@ def _tool(fields: Fields, owner: Owner) -> list[Part] | None:
     state = fields.nested("state")
     if state is None:
         return None
-    _remember_spawned(state.look("metadata"), call_id, owner)
+    _remember_subagent(state.look("metadata"), call_id, owner)
     arguments = state.take("input")
     result = _result(state, call_id, name)
-    call = ToolCall(name=name, call_id=call_id, input=arguments, kind=kind_of(name), extra=fields.rest())
+    call = ToolCall(name=name, call_id=call_id, input=arguments, kind=tool_kind(name), extra=fields.rest())
     return [call] if result is None else [call, result]
 
 
-def _remember_spawned(metadata: Any, call_id: str | None, owner: Owner) -> None:
+def _remember_subagent(metadata: Any, call_id: str | None, owner: Owner) -> None:
     if metadata.__class__ is dict:
         for name in ("sessionId", "sessionID"):
             if metadata.get(name).__class__ is str:
-                owner.spawned.setdefault(metadata[name], (owner.message, call_id))
+                owner.subagent_calls.setdefault(metadata[name], (owner.message, call_id))
 
 
 def _result(state: Fields, call_id: str | None, name: str) -> ToolResult | None:
-    """What a call gave, taken out of its state; nothing while it runs."""
+    """Take the result of a call out of its state; None while it is running."""
     status = state.look("status")
     is_failed = status == "error"
-    if not is_failed and status not in _DONE and state.look("output") is None:
+    if not is_failed and status not in _DONE_STATUSES and state.look("output") is None:
         return None
     state.drop("status")
-    said = state.take("error" if is_failed and state.look("error") is not None else "output")
-    attached = [_attachment(raw, state) for raw in state.items("attachments") or ()]
+    raw_output = state.take("error" if is_failed and state.look("error") is not None else "output")
+    attachments = [_attachment(raw, state) for raw in state.items("attachments") or ()]
     facts = {"status": status, "exit_code": _exit_code(state.look("metadata"))}
-    output = said if said.__class__ is str and not attached else _outputs(said, attached)
+    is_text = raw_output.__class__ is str and not attachments
+    output = raw_output if is_text else _outputs(raw_output, attachments)
     return ToolResult(
         call_id=call_id,
         name=name or None,
         output=output,
-        native=None if output is said else said,
-        is_error=True if is_failed else False if status in _DONE else None,
+        native=None if output is raw_output else raw_output,
+        is_error=True if is_failed else False if status in _DONE_STATUSES else None,
         extra={key: value for key, value in facts.items() if value is not None},
     )
 
 
-def _outputs(said: Any, attached: list[Media | Other]) -> str | list[Any]:
-    if said is None and not attached:
+def _outputs(raw: Any, attachments: list[Media | Other]) -> str | list[Any]:
+    if raw is None and not attachments:
         return ""
-    if said is None:
-        return attached
-    return [Text(text=said) if said.__class__ is str else Other(data=said, name="output"), *attached]
+    if raw is None:
+        return attachments
+    return [Text(text=raw) if raw.__class__ is str else Other(data=raw, name="output"), *attachments]
 
 
 def _attachment(raw: Any, state: Fields) -> Media | Other:
@@ -229,24 +231,24 @@ def _exit_code(metadata: Any) -> int | None:
     return code if code.__class__ is int else None
 
 
-def _invocation(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (one of several ways)
-    """A tool of the first versions (mid-2025)."""
+def _invocation(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (all converters have it)
+    """Convert a tool call of the first versions (mid-2025)."""
     if fields.look("toolInvocation").__class__ is not dict:
         return None
     fields.drop("type")
-    inside = fields.nested("toolInvocation")
-    if inside is None:
+    inner = fields.nested("toolInvocation")
+    if inner is None:
         return None
-    name, call_id = inside.text("toolName") or "", inside.text("toolCallId")
-    arguments, result = inside.take("args"), inside.take("result")
-    call = ToolCall(name=name, call_id=call_id, input=arguments, kind=kind_of(name), extra=fields.rest())
+    name, call_id = inner.text("toolName") or "", inner.text("toolCallId")
+    arguments, result = inner.take("args"), inner.take("result")
+    call = ToolCall(name=name, call_id=call_id, input=arguments, kind=tool_kind(name), extra=fields.rest())
     if result is None:
         return [call]
     output = result if result.__class__ is str else _outputs(result, [])
     return [call, ToolResult(call_id=call_id, name=name or None, output=output)]
 
 
-_WAYS: dict[str, Callable[[Fields, Owner], list[Part] | None]] = {
+_CONVERTERS: dict[str, Callable[[Fields, Owner], list[Part] | None]] = {
     "text": _text,
     "reasoning": _reasoning,
     "tool": _tool,

@@ -1,7 +1,7 @@
 """Tokens and cost as the app states them for each answer.
 
-A fork repeats the messages before it under new ids, with their times and counts: by these an answer is
-counted once.
+A fork repeats earlier messages with new ids but the same times and counts; the usage key is made from these,
+so that each answer is counted once.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from agent_journal.decoding.fields import Fields
 
-_COUNTS = ("input", "output", "reasoning", "total")
+_COUNT_KEYS = ("input", "output", "reasoning", "total")
 
 
 def usage(fields: Fields, at: str | None, model: str | None) -> Usage | None:
-    """What an answer took, moved out of its record: `input` is without cache, `output` without reasoning."""
+    """Take the usage of an answer; `input` is without cached tokens, `output` without reasoning."""
     raw, cost = fields.look("tokens"), fields.look("cost")
     counts = _counts(raw)
     if counts is None:
         if raw is not None:
             fields.note(Kind.WRONG_TYPE, fields.where, "tokens are not counts")
-        counts = dict.fromkeys((*_COUNTS, "read", "write"))
+        counts = dict.fromkeys((*_COUNT_KEYS, "read", "write"))
     else:
         fields.drop("tokens")
     is_cost = cost.__class__ in (int, float) and cost >= 0
@@ -50,16 +50,16 @@ def usage(fields: Fields, at: str | None, model: str | None) -> Usage | None:
 
 
 def _counts(raw: Any) -> dict[str, int | None] | None:
-    """The counts by name; None if something there is no count."""
+    """Return the counts by name; None if a value is not a count."""
     if raw.__class__ is not dict:
         return None
     cache = raw.get("cache")
     if cache is not None and cache.__class__ is not dict:
         return None
-    found = {name: raw.get(name) for name in _COUNTS}
-    found |= {name: None if cache is None else cache.get(name) for name in ("read", "write")}
+    values = {name: raw.get(name) for name in _COUNT_KEYS}
+    values |= {name: None if cache is None else cache.get(name) for name in ("read", "write")}
     counts: dict[str, int | None] = {}
-    for name, value in found.items():
+    for name, value in values.items():
         if value.__class__ is float and value.is_integer():
             value = int(value)  # noqa: PLW2901 (the vendor's numbers may be floats)
         if value is not None and (value.__class__ is not int or value < 0):

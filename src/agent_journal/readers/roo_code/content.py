@@ -1,4 +1,4 @@
-"""Content: blocks of Anthropic's form, the few that the extensions add to it, and texts with markup."""
+"""Content: Anthropic's blocks, the few blocks that the extensions add, and texts with markup."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, T
 from agent_journal.model.content_blocks import unwrap
 from agent_journal.readers.dialects import anthropic_blocks as blocks
 from agent_journal.readers.roo_code import markup
-from agent_journal.readers.roo_code.names import TOOL_KINDS, WORDS
+from agent_journal.readers.roo_code.names import SPOKEN_PARAMETERS, TOOL_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def blocks_of(content: Any) -> list[Any]:
-    """Content as a list, also out of an object that holds it; a text that is not empty is one block."""
+    """Return content as a list of blocks, unwrapped from an object; a text that is not empty is one block."""
     if content.__class__ is dict:
         content, _ = unwrap(content)
     if content.__class__ is list:
@@ -30,12 +30,12 @@ def blocks_of(content: Any) -> list[Any]:
 
 
 def type_of(block: Any) -> Any:
-    """What kind of block it is."""
+    """Return the type of a block."""
     return block.get("type") if block.__class__ is dict else None
 
 
 def text_of(block: Any) -> str | None:
-    """The text of a text block, or of content that is a text; None of any other."""
+    """Return the text of a text block or of a bare string; None for any other content."""
     if block.__class__ is str:
         return block
     if block.__class__ is dict and block.get("type") == "text":
@@ -44,24 +44,28 @@ def text_of(block: Any) -> str | None:
     return None
 
 
-def native(content: Any, parts: list[Part]) -> Any:
-    """The content itself, unless the parts tell it exactly: of a text, or of one block that is no text."""
+def native_content(content: Any, parts: list[Part]) -> Any:
+    """Return the content itself, or None if a single part preserves it exactly."""
     if len(parts) != 1:
         return content
     part = parts[0]
     if content.__class__ is str:
         return None if part == Text(text=content) else content
-    is_plain_call = part.__class__ is ToolCall and part.call_id is not None
-    is_plain_result = part.__class__ is ToolResult and part.output.__class__ is str
-    is_plain = (is_plain_call or is_plain_result) and not part.extra  # type: ignore[union-attr] # both have it
-    return None if is_plain and len(content) == 1 else content
+    is_simple_call = part.__class__ is ToolCall and part.call_id is not None
+    is_simple_result = part.__class__ is ToolResult and part.output.__class__ is str
+    is_exact = (is_simple_call or is_simple_result) and not part.extra  # type: ignore[union-attr] # both have it
+    return None if is_exact and len(content) == 1 else content
 
 
-def plain(raw: list[Any]) -> list[Part]:
-    """The parts that blocks are, if all of them are plain; else none. None of the extensions' own is."""
+def common_parts(raw: list[Any]) -> list[Part]:
+    """Return the parts of blocks that all have Anthropic's common shapes; else an empty list."""
     parts: list[Part] = []
     for block in raw:
-        part = blocks.plain(block.get("type"), block, TOOL_KINDS) if block.__class__ is dict else None
+        part = (
+            blocks.parse_plain_block(block.get("type"), block, TOOL_KINDS)
+            if block.__class__ is dict
+            else None
+        )
         if part is None:
             return []
         parts.append(part)
@@ -69,32 +73,33 @@ def plain(raw: list[Any]) -> list[Part]:
 
 
 def part_of(block: Any, note: Notes, where: int | str) -> Part:
-    """The part that a block is, of Anthropic's form or of the extensions'."""
+    """Return the part of a block in Anthropic's form or in the extensions' own."""
     kind: Any = block.get("type") if block.__class__ is dict else None
-    if kind is not None and (plain := blocks.plain(kind, block, TOOL_KINDS)) is not None:
-        return plain
-    name, form = _FURTHER.get(kind, _NOTHING) if kind.__class__ is str else _NOTHING
-    if form is not None and block.get(name).__class__ is form:
-        part = _MAKERS[kind](Fields(dict(block), note, where))
+    if kind is not None and (common_part := blocks.parse_plain_block(kind, block, TOOL_KINDS)) is not None:
+        return common_part
+    name, value_type = _OWN_BLOCKS.get(kind, _NO_OWN_BLOCK) if kind.__class__ is str else _NO_OWN_BLOCK
+    if value_type is not None and block.get(name).__class__ is value_type:
+        part = _CONVERTERS[kind](Fields(dict(block), note, where))
         if part is not None:
             return part
-    return blocks.parts_and_native([block], note, where, TOOL_KINDS)[0][0]
+    return blocks.parse_content([block], note, where, TOOL_KINDS)[0][0]
 
 
 def _reasoning(fields: Fields) -> Part:
-    """Reasoning of models of other vendors than Anthropic."""
+    """Convert the reasoning of other vendors' models than Anthropic's."""
     fields.drop("type")
     return replace(reasoning(fields), extra=fields.rest())
 
 
 def reasoning(fields: Fields) -> Reasoning:
-    """A text, or what OpenAI gives in its place: a summary and an encrypted form."""
-    told = None
+    """Take reasoning: a text, or OpenAI's summary and encrypted form."""
+    summary_text = None
     summary = fields.look("summary")
     if summary.__class__ is list and all(_summary_text(item) is not None for item in summary):
         fields.drop("summary")
-        told = "\n\n".join(_summary_text(item) or "" for item in summary) or None
-    return Reasoning(text=fields.text("text"), summary=told, encrypted=fields.text("encrypted_content"))
+        summary_text = "\n\n".join(_summary_text(item) or "" for item in summary) or None
+    encrypted = fields.text("encrypted_content")
+    return Reasoning(text=fields.text("text"), summary=summary_text, encrypted=encrypted)
 
 
 def _summary_text(item: Any) -> str | None:
@@ -102,8 +107,8 @@ def _summary_text(item: Any) -> str | None:
     return text if text.__class__ is str else None
 
 
-def detail(fields: Fields) -> Reasoning:
-    """One of OpenRouter's `reasoning_details`."""
+def reasoning_detail(fields: Fields) -> Reasoning:
+    """Convert one of OpenRouter's `reasoning_details`."""
     return Reasoning(
         text=fields.text("text"),
         summary=fields.text("summary"),
@@ -114,13 +119,13 @@ def detail(fields: Fields) -> Reasoning:
 
 
 def _signature(fields: Fields) -> Part:
-    """What Gemini signs its thoughts with."""
+    """Convert the signature of Gemini's reasoning."""
     fields.drop("type")
     return Reasoning(signature=fields.text("thoughtSignature"), extra=fields.rest())
 
 
 def _thinking(fields: Fields) -> Part | None:
-    """Thoughts of which the text has the name that it has in text blocks."""
+    """Convert a thinking block whose text is called `text`, as in text blocks."""
     if fields.has("thinking"):
         return None
     fields.drop("type")
@@ -128,27 +133,27 @@ def _thinking(fields: Fields) -> Part | None:
 
 
 def _file(fields: Fields) -> Part:
-    """A file that a person named in a prompt, as it was then."""
+    """Convert the content of a file mentioned in a prompt."""
     fields.drop("type")
     return Code(code=fields.take("content"), file=fields.text("path"), extra=fields.rest())
 
 
 def _image(fields: Fields) -> Part:
-    """A picture in the form of Cline's sessions."""
+    """Convert an image of Cline's sessions."""
     fields.drop("type")
     return Media(kind="image", data=fields.take("data"), mime=fields.text("mediaType"), extra=fields.rest())
 
 
-def _generated(fields: Fields) -> Part | None:
-    """What a model drew or spoke, in Cline's sessions: as it is, or where it lies."""
-    told = fields.look("media")
-    source, kind = told.get("source"), told.get("modality")
+def _generated_media(fields: Fields) -> Part | None:
+    """Convert generated media of Cline's sessions: the data or a reference to it."""
+    raw = fields.look("media")
+    source, kind = raw.get("source"), raw.get("modality")
     if source.__class__ is not dict or kind not in _MODALITIES:
         return None
-    left = {name: value for name, value in source.items() if name != "type"}
+    untyped_source = {name: value for name, value in source.items() if name != "type"}
     fields.drop("type")
-    fields.keep("media", {name: value for name, value in told.items() if name not in ("modality", "source")})
-    media, lies = fields.nested("media"), Fields(left, fields.note, fields.where)
+    fields.keep("media", {name: value for name, value in raw.items() if name not in ("modality", "source")})
+    media, location = fields.nested("media"), Fields(untyped_source, fields.note, fields.where)
     if media is None:
         return None
     part = Media(
@@ -156,86 +161,91 @@ def _generated(fields: Fields) -> Part | None:
         mime=media.text("mediaType"),
         name=media.text("name"),
         size=media.whole("sizeBytes"),
-        data=lies.text("data"),
-        ref=lies.text("url") or lies.text("artifactId"),
+        data=location.text("data"),
+        ref=location.text("url") or location.text("artifactId"),
     )
-    if rest := lies.rest():
+    if rest := location.rest():
         media.keep("source", rest)
     return replace(part, extra=fields.rest())
 
 
-def _results(fields: Fields) -> Part | None:
-    """A result in the form of Cline's sessions: a list of what was asked for and what was found."""
-    found = fields.look("content")
-    if not found or not all(_is_found(one) for one in found):
+def _session_result(fields: Fields) -> Part | None:
+    """Convert a tool result of Cline's sessions: a list of queries and their results."""
+    entries = fields.look("content")
+    if not entries or not all(_is_result_entry(entry) for entry in entries):
         return None
     fields.drop("type", "content")
     is_error = fields.flag("is_error")
-    if is_error is None and all(one.get("success") is False for one in found):
+    if is_error is None and all(entry.get("success") is False for entry in entries):
         is_error = True
     return ToolResult(
         call_id=fields.text("tool_use_id"),
-        output=[part for one in found for part in _found(one, fields)],
+        output=[part for entry in entries for part in _result_parts(entry, fields)],
         is_error=is_error,
         name=fields.text("name"),
-        native=found,
+        native=entries,
         extra=fields.rest(),
     )
 
 
-def _is_found(one: Any) -> bool:
-    return one.__class__ is dict and "type" not in one and one.get("result").__class__ in (str, list)
+def _is_result_entry(entry: Any) -> bool:
+    return entry.__class__ is dict and "type" not in entry and entry.get("result").__class__ in (str, list)
 
 
-def _found(one: dict[str, Any], fields: Fields) -> list[Any]:
-    """What was found, and why no more was; what else is said of it stays with the first part."""
-    result, error = one["result"], one.get("error")
+def _result_parts(entry: dict[str, Any], fields: Fields) -> list[Any]:
+    """Convert the result and the error of one entry; its other fields go to the first part."""
+    result, error = entry["result"], entry.get("error")
     pieces = [result] if result.__class__ is str else result
-    told: list[Any] = [part_of(piece, fields.note, fields.where) for piece in pieces]
-    rest = {name: value for name, value in one.items() if name != "result"}
+    parts: list[Any] = [part_of(piece, fields.note, fields.where) for piece in pieces]
+    rest = {name: value for name, value in entry.items() if name != "result"}
     if error.__class__ is str and error:
         del rest["error"]
-        told = [*(part for part in told if part != Text(text="")), Text(text=error)]
-    if not told or isinstance(told[0], Other):
-        return [Text(text="", extra=rest), *told]
-    return [replace(told[0], extra={**told[0].extra, **rest}), *told[1:]]
+        parts = [*(part for part in parts if part != Text(text="")), Text(text=error)]
+    if not parts or isinstance(parts[0], Other):
+        return [Text(text="", extra=rest), *parts]
+    return [replace(parts[0], extra={**parts[0].extra, **rest}), *parts[1:]]
 
 
-def deeds(fields: Fields) -> list[Part]:
-    """Tools that the model's vendor ran while it answered, which Cline's sessions tell beside the content."""
+def take_server_tool_parts(fields: Fields) -> list[Part]:
+    """Take the tools that the model's vendor ran, which Cline's sessions record outside of the content."""
     metadata = fields.look("metadata")
-    told = metadata.get(_DEEDS) if metadata.__class__ is dict else None
-    if told.__class__ is not list or not all(_is_deed(one) for one in told):
+    activities = metadata.get(_TOOL_ACTIVITIES) if metadata.__class__ is dict else None
+    if activities.__class__ is not list or not all(_is_tool_activity(activity) for activity in activities):
         return []
-    fields.keep("metadata", {name: value for name, value in metadata.items() if name != _DEEDS})
-    if metadata.keys() == {_DEEDS}:
+    fields.keep("metadata", {name: value for name, value in metadata.items() if name != _TOOL_ACTIVITIES})
+    if metadata.keys() == {_TOOL_ACTIVITIES}:
         fields.drop("metadata")
-    return [part for one in told for part in _deed(Fields(dict(one), fields.note, fields.where))]
+    return [
+        part
+        for activity in activities
+        for part in _server_tool_parts(Fields(dict(activity), fields.note, fields.where))
+    ]
 
 
-def _is_deed(one: Any) -> bool:
-    return one.__class__ is dict and all(
-        one.get(name).__class__ is str for name in ("toolCallId", "toolName")
+def _is_tool_activity(value: Any) -> bool:
+    return value.__class__ is dict and all(
+        value.get(name).__class__ is str for name in ("toolCallId", "toolName")
     )
 
 
-def _deed(fields: Fields) -> list[Part]:
+def _server_tool_parts(fields: Fields) -> list[Part]:
     call_id, name = fields.text("toolCallId"), fields.take("toolName")
-    given, output, has_output = fields.take("input"), fields.look("output"), fields.has("output")
+    tool_input, output, has_output = fields.take("input"), fields.look("output"), fields.has("output")
     is_error = fields.flag("isError")
     fields.drop("output")
-    call = ToolCall(name=name, call_id=call_id, input=given, kind=TOOL_KINDS.get(name), extra=fields.rest())
+    kind = TOOL_KINDS.get(name)
+    call = ToolCall(name=name, call_id=call_id, input=tool_input, kind=kind, extra=fields.rest())
     if not has_output and is_error is None:
         return [call]
-    told: Any = output if output.__class__ is str else [] if output is None else [Other(data=output)]
-    return [call, ToolResult(call_id=call_id, name=name, output=told, is_error=is_error)]
+    result: Any = output if output.__class__ is str else [] if output is None else [Other(data=output)]
+    return [call, ToolResult(call_id=call_id, name=name, output=result, is_error=is_error)]
 
 
-_DEEDS = "modelToolActivities"
+_TOOL_ACTIVITIES = "modelToolActivities"
 _MODALITIES = ("image", "audio", "video", "file")
-# Blocks that the extensions add to Anthropic's, or write otherwise: the field by whose type they are known.
-_NOTHING: tuple[str, type | None] = ("", None)
-_FURTHER: dict[str, tuple[str, type | None]] = {
+# Blocks that the extensions add to Anthropic's or write differently: a field and its identifying type.
+_NO_OWN_BLOCK: tuple[str, type | None] = ("", None)
+_OWN_BLOCKS: dict[str, tuple[str, type | None]] = {
     "reasoning": ("type", str),
     "thoughtSignature": ("thoughtSignature", str),
     "thinking": ("text", str),
@@ -244,74 +254,74 @@ _FURTHER: dict[str, tuple[str, type | None]] = {
     "tool_result": ("content", list),
     "media": ("media", dict),
 }
-_MAKERS: dict[str, Callable[[Fields], Part | None]] = {
+_CONVERTERS: dict[str, Callable[[Fields], Part | None]] = {
     "reasoning": _reasoning,
     "thoughtSignature": _signature,
     "thinking": _thinking,
     "file": _file,
     "image": _image,
-    "tool_result": _results,
-    "media": _generated,
+    "tool_result": _session_result,
+    "media": _generated_media,
 }
 
 
-def in_text(text: str) -> list[Part]:
-    """What a model's text consists of, with its thoughts and calls in XML as the parts they are."""
-    found: list[Part] = []
-    for piece in markup.pieces(text):
+def parse_model_text(text: str) -> list[Part]:
+    """Split a model's text into parts; its reasoning and calls in XML become parts of their own."""
+    parts: list[Part] = []
+    for piece in markup.split_markup(text):
         if piece.__class__ is str:
-            found.append(Text(text=piece))
+            parts.append(Text(text=piece))
         elif piece.__class__ is markup.Call:
             kind = TOOL_KINDS.get(piece.name)
             extra = {} if piece.xml is None else {"xml": piece.xml}
-            found.append(ToolCall(name=piece.name, input=piece.values, kind=kind, extra=extra))
+            parts.append(ToolCall(name=piece.name, input=piece.values, kind=kind, extra=extra))
         elif piece.__class__ is markup.Thought:
-            found.append(Reasoning(text=piece.text, extra={"tag": "thinking"}))
-    return found
+            parts.append(Reasoning(text=piece.text, extra={"tag": "thinking"}))
+    return parts
 
 
-def spoken(parts: list[Part]) -> list[Part]:
-    """The parts of an answer; what a call of it tells the person is a text before it, no longer its input."""
-    found: list[Part] = []
+def extract_spoken_text(parts: list[Part]) -> list[Part]:
+    """Move the text with which a call addresses the user out of its input, into a text before the call."""
+    result: list[Part] = []
     for part in parts:
-        if part.__class__ is ToolCall and part.name in WORDS and part.input.__class__ is dict:
-            name = WORDS[part.name]
-            told = part.input.get(name)
-            if told.__class__ is str and told:
-                found.append(Text(text=told, extra={"tool": part.name, "parameter": name}))
-                left = {key: value for key, value in part.input.items() if key != name}
-                part = replace(part, input=left)  # noqa: PLW2901 (the call without its words)
-        found.append(part)
-    return found
+        if part.__class__ is ToolCall and part.name in SPOKEN_PARAMETERS and part.input.__class__ is dict:
+            name = SPOKEN_PARAMETERS[part.name]
+            text = part.input.get(name)
+            if text.__class__ is str and text:
+                result.append(Text(text=text, extra={"tool": part.name, "parameter": name}))
+                remaining = {key: value for key, value in part.input.items() if key != name}
+                part = replace(part, input=remaining)  # noqa: PLW2901 (the call without its text)
+        result.append(part)
+    return result
 
 
-def answered(result: ToolResult) -> list[Part]:
-    """The result of a call that told the person something: what they answered is a text behind it."""
+def extract_reply(result: ToolResult) -> list[Part]:
+    """Move the user's reply out of the result of a call that addressed the user, into a text after it."""
     output: list[Any] = [Text(text=result.output)] if isinstance(result.output, str) else list(result.output)
-    for place, part in enumerate(output):
-        quoted = markup.quoted(part.text) if isinstance(part, Text) else None
+    for index, part in enumerate(output):
+        quoted = markup.find_quoted_reply(part.text) if isinstance(part, Text) else None
         if quoted is not None:
-            around, said, tag = quoted
-            output[place : place + 1] = [replace(part, text=around)] if around else []
+            around, reply, tag = quoted
+            output[index : index + 1] = [replace(part, text=around)] if around else []
             is_text = isinstance(result.output, str)
-            left = replace(result, output=around if is_text else output)
-            return [left, Text(text=said, extra={"tag": tag})]
+            without_reply = replace(result, output=around if is_text else output)
+            return [without_reply, Text(text=reply, extra={"tag": tag})]
     return [result]
 
 
-def words(text: str, block: Any) -> Text:
-    """What a person said, without the tag around it."""
-    said, tag = markup.unwrapped(text)
+def user_text(text: str, block: Any) -> Text:
+    """Return the user's text without the tag around it."""
+    inner, tag = markup.unwrap_user_text(text)
     extra: dict[str, Any] = {} if tag is None else {"tag": tag}
-    if (envelope := markup.in_envelope(text)) is not None:
-        said, extra = envelope
+    if (envelope := markup.unwrap_envelope(text)) is not None:
+        inner, extra = envelope
     if block.__class__ is dict and len(block) > 2:  # noqa: PLR2004 (type and text)
         extra |= {name: value for name, value in block.items() if name not in ("type", "text")}
-    return Text(text=said, extra=extra)
+    return Text(text=inner, extra=extra)
 
 
-def data_uri(uri: Any) -> Media | None:
-    """A picture that a URI holds, or that it names; None if it is no text."""
+def image_from_uri(uri: Any) -> Media | None:
+    """Return the image in a data URI, or a reference to it; None if the value is not a string."""
     if uri.__class__ is not str:
         return None
     head, comma, data = uri.partition(",")

@@ -1,6 +1,6 @@
-"""The documented form of a session: an id, a mode, custom instructions, a system prompt of parts, messages.
+"""The documented form of a session: an id, a mode, custom instructions, a system prompt, messages.
 
-No extension is known to write it; it is what a mapping of Roo Code to other formats is described by.
+No extension is known to write it; descriptions of how Roo Code maps to other formats use it.
 """
 
 from __future__ import annotations
@@ -22,18 +22,23 @@ if TYPE_CHECKING:
     from agent_journal.model import Bag, Part
     from agent_journal.notes import Notes
 
-_IDS = ("sessionId", "session_id", "taskId", "task_id", "conversation_id", "id")
-_MODES = ("active_mode", "activeMode", "mode")
-_TIMES = ("timestamp", "ts", "created_at", "createdAt")
-_PROMPTS = ("systemPrompt", "system_prompt", "prompt")
-_GLOBAL = ("customInstructions", "custom_instructions", "globalCustomInstructions")
-_PER_MODE = ("modeCustomInstructions", "mode_custom_instructions", "modeInstructions", "customModePrompts")
-# What a system prompt is joined of, in this order.
+_ID_KEYS = ("sessionId", "session_id", "taskId", "task_id", "conversation_id", "id")
+_MODE_KEYS = ("active_mode", "activeMode", "mode")
+_TIME_KEYS = ("timestamp", "ts", "created_at", "createdAt")
+_PROMPT_KEYS = ("systemPrompt", "system_prompt", "prompt")
+_GLOBAL_KEYS = ("customInstructions", "custom_instructions", "globalCustomInstructions")
+_PER_MODE_KEYS = (
+    "modeCustomInstructions",
+    "mode_custom_instructions",
+    "modeInstructions",
+    "customModePrompts",
+)
+# The parts that a system prompt is joined from, in this order.
 _PROMPT_PARTS = ("roleDefinition", "toolDescriptions", "customInstructions")
 
 
-def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
-    """Every session of a file."""
+def read_sessions(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+    """Yield every session of a file."""
     for where, record in json_stream.values(source, note):
         if record.__class__ is dict:
             yield _Session(Fields(record, note, where), name).conversation()
@@ -42,18 +47,18 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
 
 
 class _Session:
-    """One session."""
+    """Converts one session."""
 
     def __init__(self, fields: Fields, name: str) -> None:
         self._fields = fields
         self._name = name
-        self._id = _first_text(fields, _IDS)
-        self._made = 0
+        self._id = _first_text(fields, _ID_KEYS)
+        self._made_ids = 0
         self._ids: set[str] = set()
 
     def conversation(self) -> Conversation:
         fields = self._fields
-        messages = [*self._system(), *self._messages()]
+        messages = [*self._system_messages(), *self._convert_messages()]
         if self._id is None:
             fields.note(Kind.MISSING_ID, fields.where, "no session id")
         started_at, updated_at = tree.span(messages)
@@ -63,14 +68,14 @@ class _Session:
             made_id=self._id is None,
             source=self._name,
             title=fields.text("title") or tree.title_from(() if first is None else [tree.plain_text(first)]),
-            started_at=_first_moment(fields, _TIMES) or started_at,
+            started_at=_first_time(fields, _TIME_KEYS) or started_at,
             updated_at=updated_at,
             app_version=fields.text("version"),
             model=fields.text("model"),
             cwd=fields.text("workspace") or fields.text("cwd"),
             shape="list",
             timeline=list(messages),
-            platform={"extension": ROO, **self._modes()},
+            platform={"extension": ROO, **self._mode_facts()},
             context=self._instructions(),
             extra=fields.rest(),
         )
@@ -82,63 +87,63 @@ class _Session:
             self._name, [[message.role, message.at, tree.plain_text(message)] for message in messages[:2]]
         )
 
-    def _modes(self) -> Bag:
+    def _mode_facts(self) -> Bag:
         fields = self._fields
-        stated = {name: fields.text(name) for name in _MODES}
+        stated = {name: fields.text(name) for name in _MODE_KEYS}
         active = stated["active_mode"] or stated["activeMode"] or stated["mode"]
         mode = stated["mode"] or active
         modes = fields.items("available_modes") or fields.items("availableModes")
-        lasts = fields.flag("mode_persistence")
-        lasts = fields.flag("modePersistence") if lasts is None else lasts
-        bag = {"mode": mode, "active_mode": active, "available_modes": modes, "mode_persistence": lasts}
+        persistence = fields.flag("mode_persistence")
+        persistence = fields.flag("modePersistence") if persistence is None else persistence
+        bag = {"mode": mode, "active_mode": active, "available_modes": modes, "mode_persistence": persistence}
         return {name: value for name, value in bag.items() if value is not None}
 
     def _instructions(self) -> Bag:
-        """Custom instructions: those for all modes and those for each, as they are stated."""
-        everywhere, per_mode = (_first_value(self._fields, names) for names in (_GLOBAL, _PER_MODE))
+        """Return the custom instructions for all modes and for each mode."""
+        everywhere, per_mode = (_first_value(self._fields, names) for names in (_GLOBAL_KEYS, _PER_MODE_KEYS))
         if everywhere is None and per_mode is None:
             return {}
         if per_mode is None:
             return {"custom_instructions": everywhere}
         return {"custom_instructions": {"global": everywhere, "modes": per_mode}}
 
-    def _system(self) -> list[Message]:
-        """The system prompt, if it stands beside the messages."""
+    def _system_messages(self) -> list[Message]:
+        """Return the system prompt, if it is separate from the messages."""
         fields = self._fields
         if fields.look("roleDefinition").__class__ is str:
             parts = {name: fields.take(name) for name in (*_PROMPT_PARTS[:2], "capabilities", "systemInfo")}
-            return [self._prompt({name: value for name, value in parts.items() if value is not None})]
-        for name in _PROMPTS:
+            return [self._system_message({name: value for name, value in parts.items() if value is not None})]
+        for name in _PROMPT_KEYS:
             value = fields.look(name)
             if value.__class__ is dict:
                 fields.drop(name)
-                return [self._prompt(value)]
+                return [self._system_message(value)]
             if value.__class__ is str and value:
                 fields.drop(name)
-                return [self._prompt({_PROMPT_PARTS[0]: value})]
+                return [self._system_message({_PROMPT_PARTS[0]: value})]
         return []
 
-    def _messages(self) -> Iterator[Message]:
+    def _convert_messages(self) -> Iterator[Message]:
         for index, raw in enumerate(self._fields.items("messages") or ()):
             if raw.__class__ is not dict:
                 self._fields.note(Kind.BAD_RECORD, f"messages[{index}]", f"it is {type(raw).__name__}")
             elif "roleDefinition" in raw and "content" not in raw:
-                yield self._prompt(raw)
+                yield self._system_message(raw)
             else:
-                yield self._message(Fields(raw, self._fields.note, f"messages[{index}]"))
+                yield self._convert_message(Fields(raw, self._fields.note, f"messages[{index}]"))
 
-    def _prompt(self, raw: dict[str, Any]) -> Message:
-        """A system prompt: its parts are one text, what else is said of it stays beside that."""
+    def _system_message(self, raw: dict[str, Any]) -> Message:
+        """Join the parts of a system prompt to one text; its other fields go to `extra`."""
         fields = Fields(raw, self._fields.note, "system prompt")
         texts = [text for name in _PROMPT_PARTS if (text := _joined(fields, name))]
-        at = _first_moment(fields, _TIMES)
+        at = _first_time(fields, _TIME_KEYS)
         if roles.role(fields.look("role") or fields.look("type")) == "system":
             fields.drop("role", "type")
         parts: list[Part] = [Text(text="\n\n".join(texts))] if texts else []
         message_id, made_id = self._message_id(fields)
         return Message(id=message_id, made_id=made_id, role="system", at=at, parts=parts, extra=fields.rest())
 
-    def _message(self, fields: Fields) -> Message:
+    def _convert_message(self, fields: Fields) -> Message:
         stated = "role" if fields.has("role") else "type"
         role = roles.role(fields.look(stated))
         if role is None:
@@ -147,17 +152,17 @@ class _Session:
             fields.drop(stated)
         content = _first_value(fields, ("content", "text"))
         parts = [contents.part_of(block, fields.note, fields.where) for block in contents.blocks_of(content)]
-        if content.__class__ is dict and (beside := unwrap(content)[1]):
-            fields.keep("content", beside)
+        if content.__class__ is dict and (wrapper := unwrap(content)[1]):
+            fields.keep("content", wrapper)
         message_id, made_id = self._message_id(fields)
         return Message(
             id=message_id,
             made_id=made_id,
             role=role or "user",
-            at=_first_moment(fields, _TIMES),
+            at=_first_time(fields, _TIME_KEYS),
             model=fields.text("model"),
             parts=parts,
-            native=None if content is None else contents.native(content, parts),
+            native=None if content is None else contents.native_content(content, parts),
             extra=fields.rest(),
         )
 
@@ -169,12 +174,12 @@ class _Session:
         if stated:
             fields.note(Kind.DUPLICATE_ID, fields.where, stated)
             fields.keep("id", stated)
-        self._made += 1
-        return ids.made(self._name, self._id, self._made), True
+        self._made_ids += 1
+        return ids.made(self._name, self._id, self._made_ids), True
 
 
 def _joined(fields: Fields, name: str) -> str | None:
-    """A part of a prompt that is a text, or several."""
+    """Take a part of a prompt: a text, or several joined to one."""
     value = fields.look(name)
     if value.__class__ is list and all(text.__class__ is str for text in value):
         fields.drop(name)
@@ -190,5 +195,5 @@ def _first_text(fields: Fields, names: tuple[str, ...]) -> str | None:
     return next((fields.take(name) for name in names if fields.look(name).__class__ is str), None) or None
 
 
-def _first_moment(fields: Fields, names: tuple[str, ...]) -> str | None:
+def _first_time(fields: Fields, names: tuple[str, ...]) -> str | None:
     return next((fields.moment(name) for name in names if fields.look(name) is not None), None)

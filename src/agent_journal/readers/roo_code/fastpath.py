@@ -1,6 +1,6 @@
-"""Messages as nearly all are, decoded straight into their fields: faster than taking them apart with care.
+"""The fast path: messages of the common shape are decoded straight into a struct.
 
-A message with any other field, or a field of another type, is no usual one; both ways make the same of each.
+A message with any other field, or a field of another type, takes the general path; both give the same result.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from msgspec import Struct
 from agent_journal.decoding.json_stream import Shape
 
 
-class Usual(Struct, forbid_unknown_fields=True, gc=False):
+class CommonMessage(Struct, forbid_unknown_fields=True, gc=False):
     """A message with the fields that Roo Code writes for each."""
 
     role: Literal["user", "assistant"]
@@ -21,9 +21,9 @@ class Usual(Struct, forbid_unknown_fields=True, gc=False):
     id: str | None = None
 
     def as_record(self) -> dict[str, Any]:
-        """The same as any other record, to be taken apart with care."""
+        """Return the message as a dict, for the general path."""
         record: dict[str, Any] = {"role": self.role, "content": self.content, "ts": self.ts}
         return record if self.id is None else {**record, "id": self.id}
 
 
-SHAPE = Shape(Usual)
+SHAPE = Shape(CommonMessage)

@@ -1,4 +1,4 @@
-"""The files of a task: in its folder, beside the one that was named, and in the folders above it."""
+"""The files of a task: in its folder, next to a single input file, and in the folders above."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import ids
 from agent_journal.notes import Kind
-from agent_journal.readers.roo_code.detect import API, ITEM, METADATA, UI, kind_of
+from agent_journal.readers.roo_code.detect import API, ITEM, METADATA, UI, file_kind
 from agent_journal.readers.roo_code.fastpath import SHAPE
 from agent_journal.readers.roo_code.names import (
     API_FILE,
@@ -18,7 +18,7 @@ from agent_journal.readers.roo_code.names import (
     ITEM_FILE,
     METADATA_FILE,
     OLD_FILE,
-    OUTSIDE,
+    STANDALONE,
     UI_FILE,
 )
 
@@ -30,81 +30,83 @@ if TYPE_CHECKING:
 
 CONTEXT = "context"
 _NAMES = {API_FILE: API, UI_FILE: UI, ITEM_FILE: ITEM, METADATA_FILE: METADATA, CONTEXT_FILE: CONTEXT}
-# Where all tasks are listed, and as what: before each had a file of its own for that, and in Cline still.
+# Indexes of all tasks, each with the key of its list: used before every task had its own item file, and still
+# used by Cline.
 _INDEXES = (
     (("..", "_index.json"), "entries"),
     (("..", "..", "state", "taskHistory.json"), "entries"),
     (("..", "..", "global-state.json"), "taskHistory"),
 )
-# An id is a UUID, or the milliseconds at which the task began.
-_FEWEST_DIGITS = 10
+# A task id is a UUID, or the time in milliseconds at which the task started.
+_MIN_ID_DIGITS = 10
 
 
 class Files:
-    """What there is of a task."""
+    """The files of a task, by kind."""
 
     def __init__(self, source: Source, note: Notes) -> None:
         self.source = source
         self._note = note
-        self._found: dict[str, Source] = {}
-        self._inside = {child.name: child for child in source.children()}
+        self._by_kind: dict[str, Source] = {}
+        self._children = {child.name: child for child in source.children()}
         if source.is_folder or source.name in (*_NAMES, OLD_FILE):
             for name, kind in _NAMES.items():
-                if (file := self._beside(name)) is not None:
-                    self._found[kind] = file
+                if (file := self._find(name)) is not None:
+                    self._by_kind[kind] = file
             self._find_old()
             self._note_others()
-        elif (alone := kind_of(Peek(source))) is not None:
-            self._found[alone] = source
-        if not self._found:
-            raise UnreadableSource(source.label, "no file in it is one of a task")
+        elif (own_kind := file_kind(Peek(source))) is not None:
+            self._by_kind[own_kind] = source
+        if not self._by_kind:
+            raise UnreadableSource(source.label, "it contains no file of a task")
 
-    def _beside(self, name: str) -> Source | None:
+    def _find(self, name: str) -> Source | None:
         if self.source.is_folder:
-            child = self._inside.get(name)
+            child = self._children.get(name)
             return None if child is None or child.is_folder else child
         return self.source if name == self.source.name else self.source.companion(name)
 
     def _find_old(self) -> None:
-        """Take a file of the first versions for what is in it, unless there is a newer one for that."""
-        old = self._beside(OLD_FILE)
+        """Add a file of the first versions under the kind of its contents, unless there is a newer one."""
+        old = self._find(OLD_FILE)
         kind = None if old is None else self._kind_of(old)
         if old is not None and kind is not None:
-            self._found.setdefault(kind, old)
+            self._by_kind.setdefault(kind, old)
 
     def _kind_of(self, file: Source) -> str | None:
         try:
-            return kind_of(Peek(file))
+            return file_kind(Peek(file))
         except UnreadableSource as error:
             self._note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
             return None
 
     def _note_others(self) -> None:
-        """Name what else lies in the folder; checkpoints are a repository of the files worked on."""
-        for name, child in self._inside.items():
+        """Note the other entries of the folder; checkpoints are a repository of the edited files."""
+        for name, child in self._children.items():
             if name not in _NAMES and name != OLD_FILE:
                 self._note.add(Kind.IGNORED_FILE, child.label, "", "a folder" if child.is_folder else "")
 
     def note_of(self, kind: str) -> Notes:
-        """Notes about one of the files."""
-        file = self._found.get(kind)
+        """Return the notes of one of the files."""
+        file = self._by_kind.get(kind)
         return self._note if file is None else self._note.about(file.label)
 
     def history(self, kind: str) -> list[tuple[int, Any]]:
-        """The records of one of the histories, with their places; messages in the usual form if they can."""
-        file = self._found.get(kind)
-        return [] if file is None else list(self._elements(file, SHAPE if kind == API else json_stream.ANY))
+        """Return the records of a history with their indexes; common messages take the fast path."""
+        file = self._by_kind.get(kind)
+        shape = SHAPE if kind == API else json_stream.ANY
+        return [] if file is None else list(self._read_elements(file, shape))
 
-    def _elements(self, file: Source, shape: json_stream.Shape) -> Iterator[tuple[int, Any]]:
+    def _read_elements(self, file: Source, shape: json_stream.Shape) -> Iterator[tuple[int, Any]]:
         note = self._note.about(file.label)
         try:
             yield from json_stream.elements(file, note, shape=shape)
         except UnreadableSource as error:
             note(Kind.UNREADABLE_FILE, "", error.reason)
 
-    def whole(self, kind: str) -> dict[str, Any]:
-        """The object that a small file is; empty if there is none."""
-        file = self._found.get(kind)
+    def load_object(self, kind: str) -> dict[str, Any]:
+        """Return the object in a small file; empty if there is none."""
+        file = self._by_kind.get(kind)
         if file is None:
             return {}
         note = self._note.about(file.label)
@@ -122,30 +124,30 @@ class Files:
     @property
     def task_id(self) -> str | None:
         """The name of the task's folder, if it is an id."""
-        steps = self.source.label.replace("\\", "/").rstrip("/").split("/")
+        folders = self.source.label.replace("\\", "/").rstrip("/").split("/")
         if not self.source.is_folder:
-            del steps[-1:]
-        name = steps[-1] if steps else ""
-        is_id = ids.is_uuid(name) or (name.isascii() and name.isdigit() and len(name) >= _FEWEST_DIGITS)
-        return name if name and (is_id or steps[-2:-1] == ["tasks"]) else None
+            del folders[-1:]
+        name = folders[-1] if folders else ""
+        is_id = ids.is_uuid(name) or (name.isascii() and name.isdigit() and len(name) >= _MIN_ID_DIGITS)
+        return name if name and (is_id or folders[-2:-1] == ["tasks"]) else None
 
     @property
     def extension(self) -> str | None:
-        """The extension in whose folder the task lies."""
-        steps = self.source.label.replace("\\", "/").lower().split("/")
-        inside = (EXTENSIONS[step] for step in steps if step in EXTENSIONS)
-        outside = (OUTSIDE[step] for step in steps if step in OUTSIDE)
-        return next(inside, next(outside, None))
+        """The extension that the task's folder belongs to."""
+        folders = self.source.label.replace("\\", "/").lower().split("/")
+        in_editor = (EXTENSIONS[folder] for folder in folders if folder in EXTENSIONS)
+        standalone = (STANDALONE[folder] for folder in folders if folder in STANDALONE)
+        return next(in_editor, next(standalone, None))
 
-    def listed(self, task_id: str) -> dict[str, Any]:
-        """What an index of all tasks says of this one; empty if there is none."""
-        for place, name in _INDEXES:
-            index = self.source.companion(*place)
+    def load_index_entry(self, task_id: str) -> dict[str, Any]:
+        """Return the entry of this task in an index of all tasks; empty if there is none."""
+        for path, list_key in _INDEXES:
+            index = self.source.companion(*path)
             if index is None:
                 continue
             note = self._note.about(index.label)
             try:
-                key = None if Peek(index).opening == "[" else name
+                key = None if Peek(index).opening == "[" else list_key
                 for _, item in json_stream.elements(index, note, key):
                     if item.__class__ is dict and item.get("id") == task_id:
                         return item
@@ -153,9 +155,9 @@ class Files:
                 note(Kind.UNREADABLE_FILE, "", error.reason)
         return {}
 
-    def of_parent(self, parent_id: str) -> Iterator[tuple[int, Any]]:
-        """What went to and from the model in the task that began this one."""
+    def parent_history(self, parent_id: str) -> Iterator[tuple[int, Any]]:
+        """Return the API history of the task that started this one."""
         file = self.source.companion("..", parent_id, API_FILE)
         if file is None:
             return iter(())
-        return self._elements(file, json_stream.ANY)
+        return self._read_elements(file, json_stream.ANY)

@@ -1,4 +1,4 @@
-"""What things are called: the files of a task, the extensions that write them, their tools, their homes."""
+"""Names: the files of a task, the extensions that write them, their tools and their locations."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ API_FILE, UI_FILE, ITEM_FILE, METADATA_FILE = (
     "history_item.json",
     "task_metadata.json",
 )
-# The first versions had one file of this name for what is shown, and some for what went to the model.
+# The first versions wrote the UI records to a file of this name; some wrote the API history to it.
 OLD_FILE = "claude_messages.json"
-# What Cline has taken out of the model's view, and when.
+# The messages that Cline removed from the model's context, and when.
 CONTEXT_FILE = "context_history.json"
 SESSION_SUFFIX = ".messages.json"
 
 ROO, CLINE, KILO = "roo-code", "cline", "kilo-code"
-# Each extension's folder in an editor's global storage, in the spelling of any file system.
+# Each extension's folder in an editor's global storage, in lower case.
 EXTENSIONS = {
     "rooveterinaryinc.roo-cline": ROO,
     "rooveterinaryinc.roo-code-nightly": ROO,
@@ -28,17 +28,17 @@ EXTENSIONS = {
     "kilocode.kilo-code": KILO,
 }
 
-# The folder of a person in which what runs outside of an editor keeps its tasks.
-OUTSIDE = {".cline": CLINE, ".kilocode": KILO}
+# The folder in the user's home directory where tools outside of an editor store their tasks.
+STANDALONE = {".cline": CLINE, ".kilocode": KILO}
 
 # `roo-cline`, and the nightly build's `roo-code-nightly`.
 _FOLDERS = ("rooveterinaryinc.roo-*", "saoudrizwan.claude-dev", "kilocode.kilo-code")
-# VS Code and its relatives (Insiders, VSCodium, Cursor, Windsurf, …) differ in the folder before `User`.
+# VS Code and its variants (Insiders, VSCodium, Cursor, Windsurf, …) differ in the folder above `User`.
 _STORAGES = (
     "~/.config/*/User/globalStorage",
     "~/Library/Application Support/*/User/globalStorage",
     "%APPDATA%/*/User/globalStorage",
-    # Where an editor works on another machine: `.vscode-server`, `.cursor-server`, `.vscode-remote`, …
+    # Editors that work on a remote machine: `.vscode-server`, `.cursor-server`, `.vscode-remote`, …
     "~/.*/data/User/globalStorage",
     "~/.local/share/code-server/User/globalStorage",
 )
@@ -46,15 +46,15 @@ HOMES = (
     *(f"{storage}/{folder}/tasks/*/" for folder in _FOLDERS for storage in _STORAGES),
     # Cline outside of an editor, and since 2026 also inside.
     *(
-        f"{data}/{place}/*/"
+        f"{data}/{folder}/*/"
         for data in ("~/.cline/data", "%CLINE_DATA_DIR%", "%CLINE_DIR%/data")
-        for place in ("tasks", "sessions")
+        for folder in ("tasks", "sessions")
     ),
-    # Kilo Code on the command line, October 2025 to February 2026: then it became a relative of OpenCode.
+    # The Kilo Code CLI from October 2025 to February 2026; later versions are based on OpenCode.
     "~/.kilocode/cli/global/tasks/*/",
 )
 
-# What the extensions keep beside their tasks: indexes and settings.
+# Indexes and settings that the extensions store next to their tasks.
 COMPANIONS = (
     "*/tasks/_index.json",
     "*/state/taskHistory.json",
@@ -103,7 +103,7 @@ _KINDS: dict[str, ToolKind] = {
     "search_codebase": "search",
     "fetch_web_content": "web",
     "spawn_agent": "agent",
-    # What the person is shown of a call.
+    # Names of the calls in UI records.
     "readFile": "read",
     "readCommandOutput": "shell",
     "listFilesTopLevel": "read",
@@ -128,18 +128,18 @@ _KINDS: dict[str, ToolKind] = {
 }
 
 
-class _Kinds(dict[str, "ToolKind"]):
-    """What tools do, by their names; a tool of a server is called `mcp--server--tool` since late 2025."""
+class _ToolKinds(dict[str, "ToolKind"]):
+    """Tool kinds by name; since late 2025 the tool of an MCP server is called `mcp--server--tool`."""
 
     def get(self, name: str, default: Any = None) -> Any:
-        """What a tool does."""
+        """Return the kind of a tool."""
         return super().get(name, "mcp" if name.startswith("mcp--") else default)
 
 
-TOOL_KINDS = _Kinds(_KINDS)
+TOOL_KINDS = _ToolKinds(_KINDS)
 _NEVER_XML = ("run_commands", "read_files", "editor", "search_codebase", "fetch_web_content", "spawn_agent")
-# Tools by which a model speaks to the person, and what each is given the words in.
-WORDS = {
+# Tools with which the model addresses the user, and the parameter that holds the text.
+SPOKEN_PARAMETERS = {
     "attempt_completion": "result",
     "ask_followup_question": "question",
     "plan_mode_respond": "response",
@@ -148,7 +148,7 @@ WORDS = {
     "ask_question": "question",
     "submit_and_exit": "summary",
 }
-# Tools that the model called by XML in its text; the last of these versions was of late 2025.
+# Tools that the model called in XML within its text; the last versions to do so are from late 2025.
 XML_TOOLS = (
     *(name for name in TOOL_KINDS if name.islower() and name not in _NEVER_XML),
     "ask_followup_question",

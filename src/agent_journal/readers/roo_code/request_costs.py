@@ -1,4 +1,4 @@
-"""What requests cost: the tokens and the price that the extension writes down when a request has ended."""
+"""The usage of requests: the tokens and the cost that the extension records when a request has ended."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from agent_journal.model import Usage
 if TYPE_CHECKING:
     from agent_journal.decoding.fields import Fields
 
-# Roo Code 3.30, of 31 October 2025, counts what was cached as input, whatever the vendor of the model does.
-_CACHE_IS_INPUT = 1_761_868_800_000
+# Since version 3.30 of 31 October 2025, Roo Code counts cached tokens as input for the models of all vendors.
+_CACHE_IN_INPUT_SINCE_MS = 1_761_868_800_000
 
 
-class _Stated(msgspec.Struct, gc=False, rename="camel"):
-    """What a request usually states; what else it states stays in its event."""
+class _RequestCosts(msgspec.Struct, gc=False, rename="camel"):
+    """The common fields of a request; any other fields stay in its event."""
 
     api_protocol: str | None = None
     tokens_in: int | None = None
@@ -26,105 +26,105 @@ class _Stated(msgspec.Struct, gc=False, rename="camel"):
     cost: float | None = None
 
 
-_decode = msgspec.json.Decoder(_Stated).decode
+_decode = msgspec.json.Decoder(_RequestCosts).decode
 
 
-def usual(text: str, key: str, ts: int | None) -> Usage | None:
-    """The tokens and the price of a request that states them as usual, else None; faster than with care."""
+def fast_usage(text: str, key: str, ts: int | None) -> Usage | None:
+    """Return the usage of a request of the common shape (the fast path), else None."""
     try:
-        stated = _decode(text)
+        costs = _decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    given, written, read, cost = stated.tokens_in, stated.cache_writes, stated.cache_reads, stated.cost
-    came = stated.tokens_out
-    if given is None or came is None or min(given, came, written or 0, read or 0, cost or 0) < 0:
+    sent, written, read, cost = costs.tokens_in, costs.cache_writes, costs.cache_reads, costs.cost
+    received = costs.tokens_out
+    if sent is None or received is None or min(sent, received, written or 0, read or 0, cost or 0) < 0:
         return None
-    if _is_inclusive(stated.api_protocol, ts):
-        given = fresh(given, (written or 0) + (read or 0))
-    return Usage(key=key, input=given, output=came, cache_read=read, cache_write=written, cost_usd=cost)
+    if _is_cache_in_input(costs.api_protocol, ts):
+        sent = uncached(sent, (written or 0) + (read or 0))
+    return Usage(key=key, input=sent, output=received, cache_read=read, cache_write=written, cost_usd=cost)
 
 
-def _is_inclusive(protocol: Any, ts: int | None) -> bool:
-    return protocol == "openai" or (protocol is not None and (ts or 0) >= _CACHE_IS_INPUT)
+def _is_cache_in_input(protocol: Any, ts: int | None) -> bool:
+    return protocol == "openai" or (protocol is not None and (ts or 0) >= _CACHE_IN_INPUT_SINCE_MS)
 
 
-def usage(stated: Fields, key: str | None, ts: int | None) -> Usage | None:
-    """The tokens and the price of a request, if it states any."""
-    is_inclusive = _is_inclusive(stated.look("apiProtocol"), ts)
-    return _usage(stated, "cost", key, is_inclusive=is_inclusive)
+def request_usage(fields: Fields, key: str | None, ts: int | None) -> Usage | None:
+    """Return the usage of a request, if it states any."""
+    is_cache_in_input = _is_cache_in_input(fields.look("apiProtocol"), ts)
+    return _usage(fields, "cost", key, is_cache_in_input=is_cache_in_input)
 
 
-def total(stated: Fields, key: str, *, is_inclusive: bool) -> Usage | None:
-    """The sums of a whole task."""
-    return _usage(stated, "totalCost", key, is_inclusive=is_inclusive)
+def task_usage(fields: Fields, key: str, *, is_cache_in_input: bool) -> Usage | None:
+    """Return the total usage of a task."""
+    return _usage(fields, "totalCost", key, is_cache_in_input=is_cache_in_input)
 
 
-def _usage(stated: Fields, cost: str, key: str | None, *, is_inclusive: bool) -> Usage | None:
-    given, came, written, read = (
-        _count(stated, name) for name in ("tokensIn", "tokensOut", "cacheWrites", "cacheReads")
+def _usage(fields: Fields, cost_key: str, key: str | None, *, is_cache_in_input: bool) -> Usage | None:
+    sent, received, written, read = (
+        _count(fields, name) for name in ("tokensIn", "tokensOut", "cacheWrites", "cacheReads")
     )
-    price = stated.decimal(cost)
-    if given is came is written is read is price is None:
+    cost_usd = fields.decimal(cost_key)
+    if sent is received is written is read is cost_usd is None:
         return None
     return Usage(
         key=key,
-        input=fresh(given, (written or 0) + (read or 0)) if is_inclusive else given,
-        output=came,
+        input=uncached(sent, (written or 0) + (read or 0)) if is_cache_in_input else sent,
+        output=received,
         cache_read=read,
         cache_write=written,
-        cost_usd=price if price is None or price >= 0 else None,
+        cost_usd=cost_usd if cost_usd is None or cost_usd >= 0 else None,
     )
 
 
-def metered(metrics: Fields, key: str | None) -> Usage | None:
-    """The tokens that Cline states with an answer: in one form until 2026, and in another since."""
-    price = metrics.decimal("cost")
+def answer_usage(metrics: Fields, key: str | None) -> Usage | None:
+    """Return the usage that Cline states with an answer: in one form until 2026, in another since."""
+    cost = metrics.decimal("cost")
     tokens = metrics.nested("tokens")
     if tokens is not None:
-        given, came, read, written = (
+        sent, received, read, written = (
             *(_count(tokens, name) for name in ("prompt", "completion", "cached")),
             None,
         )
-        given = fresh(given, read or 0)
+        sent = uncached(sent, read or 0)
     else:
-        given, came, read, written = (
+        sent, received, read, written = (
             _count(metrics, name)
             for name in ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
         )
-        given = fresh(given, (read or 0) + (written or 0))
-    if given is came is read is written is price is None:
+        sent = uncached(sent, (read or 0) + (written or 0))
+    if sent is received is read is written is cost is None:
         return None
-    return Usage(key=key, input=given, output=came, cache_read=read, cache_write=written, cost_usd=price)
+    return Usage(key=key, input=sent, output=received, cache_read=read, cache_write=written, cost_usd=cost)
 
 
-def fresh(given: int | None, cached: int) -> int | None:
-    """What was given and did not come from a cache; a sum that is less than its parts was none."""
-    return given if given is None or given < cached else given - cached
+def uncached(input_tokens: int | None, cached: int) -> int | None:
+    """Return the input without cached tokens; an input below the cached count cannot have included them."""
+    return input_tokens if input_tokens is None or input_tokens < cached else input_tokens - cached
 
 
-def added(one: Usage | None, other: Usage) -> Usage:
-    """Both together: requests that failed and were sent again are paid for too."""
-    if one is None:
-        return other
+def add_usage(left: Usage | None, right: Usage) -> Usage:
+    """Add the usage of two requests: failed requests that were retried are paid for too."""
+    if left is None:
+        return right
     return Usage(
-        key=other.key,
-        input=_sum(one.input, other.input),
-        output=_sum(one.output, other.output),
-        cache_read=_sum(one.cache_read, other.cache_read),
-        cache_write=_sum(one.cache_write, other.cache_write),
-        cost_usd=_sum(one.cost_usd, other.cost_usd),
+        key=right.key,
+        input=_sum(left.input, right.input),
+        output=_sum(left.output, right.output),
+        cache_read=_sum(left.cache_read, right.cache_read),
+        cache_write=_sum(left.cache_write, right.cache_write),
+        cost_usd=_sum(left.cost_usd, right.cost_usd),
     )
 
 
-def _sum(one: Any, other: Any) -> Any:
-    if one is None or other is None:
-        return other if one is None else one
-    return one + other
+def _sum(left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return right if left is None else left
+    return left + right
 
 
-def _count(stated: Fields, name: str) -> int | None:
-    value = stated.whole(name)
+def _count(fields: Fields, name: str) -> int | None:
+    value = fields.whole(name)
     if value is not None and value < 0:
-        stated.keep(name, value)
+        fields.keep(name, value)
         return None
     return value

@@ -1,4 +1,4 @@
-"""Sessions of Cline since 2026: a folder with one file of messages for each agent, and a manifest."""
+"""Cline's sessions since 2026: a folder with one file of messages per agent, and a manifest."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _COMPACTION_SUFFIX = ".compaction.json"
 
 
-def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
-    """One conversation of each agent of a session."""
+def read_session(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+    """Yield one conversation per agent of a session."""
     if not source.is_folder:
         yield _conversation(source, note, name, subagents.Parents())
         return
@@ -42,63 +42,66 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
 
 
 def _conversation(file: Source, note: Notes, name: str, parents: subagents.Parents) -> Conversation:
-    whole, records = _parts(file, note)
+    header, records = _read_messages_file(file, note)
     stem = file.name.removesuffix(SESSION_SUFFIX)
-    session_id = whole.text("sessionId") or stem
-    manifest = _manifest(file, session_id, note)
-    root = _root(file, session_id, manifest)
+    session_id = header.text("sessionId") or stem
+    manifest = _load_manifest(file, session_id, note)
+    parent_id = _parent_id(file, session_id, manifest)
     history = History(session_id, note, is_native=True)
-    said = [one.message for index, record in records if (one := history.said(record, index)) is not None]
-    if not said and not manifest.rest():
+    messages = [
+        parsed.message for index, record in records if (parsed := history.parse(record, index)) is not None
+    ]
+    if not messages and not manifest.rest():
         raise UnreadableSource(file.label, "no message in it could be read")
-    agent = whole.text("agent")
-    started_at, updated_at = tree.span(said)
-    stated = manifest.nested("metadata") or Fields({}, note, "manifest")
-    title = stated.text("title") or tree.title_from(
-        filter(None, (_said(words(manifest.look("prompt"))), _first(said)))
+    agent = header.text("agent")
+    started_at, updated_at = tree.span(messages)
+    metadata = manifest.nested("metadata") or Fields({}, note, "manifest")
+    title = metadata.text("title") or tree.title_from(
+        filter(None, (_unwrap_prompt(words(manifest.look("prompt"))), _first_user_text(messages)))
     )
-    modes = history.modes or list(filter(None, [words(stated.look("mode"))]))
-    condensed, compaction = _compaction(file, session_id, said, note)
-    extra = whole.rest() | compaction
+    modes = history.modes or list(filter(None, [words(metadata.look("mode"))]))
+    condensed, compaction = _load_compaction(file, session_id, messages, note)
+    extra = header.rest() | compaction
     return Conversation(
         id=session_id,
         source=name,
         title=title,
         started_at=manifest.moment("started_at") or manifest.moment("created_at") or started_at,
-        updated_at=updated_at or whole.moment("updated_at"),
-        model=next((one.model for one in said if one.model), None) or manifest.text("model"),
-        cwd=manifest.text("cwd") or (None if root is None else _manifest(file, root, note).text("cwd")),
+        updated_at=updated_at or header.moment("updated_at"),
+        model=next((message.model for message in messages if message.model), None) or manifest.text("model"),
+        cwd=manifest.text("cwd")
+        or (None if parent_id is None else _load_manifest(file, parent_id, note).text("cwd")),
         shape="list",
-        link=_fork(stated) if root is None else _link(root, file, said, parents),
-        timeline=list(said),
-        summaries=[*facts.summaries(said), *condensed],
+        link=_fork_link(metadata) if parent_id is None else _agent_link(parent_id, file, messages, parents),
+        timeline=list(messages),
+        summaries=[*facts.summaries(messages), *condensed],
         platform={"extension": CLINE, **({} if agent is None else {"agent": agent}), **_modes(modes)},
-        extra=extra | ({"manifest": left} if (left := manifest.rest()) else {}),
+        extra=extra | ({"manifest": rest} if (rest := manifest.rest()) else {}),
     )
 
 
-def _parts(file: Source, note: Notes) -> tuple[Fields, list[tuple[int, Any]]]:
-    """What a file says, and its messages; of a damaged one those that are left."""
+def _read_messages_file(file: Source, note: Notes) -> tuple[Fields, list[tuple[int, Any]]]:
+    """Return the fields of a file and its messages; of a damaged file, those that can be read."""
     records: list[tuple[int, Any]] = []
-    whole: dict[str, Any] = {}
+    header: dict[str, Any] = {}
     for key, index, value in json_stream.members(file, note):
         if key == "messages" and index is not None:
             records.append((index, value))
         elif index is None:
-            whole[key] = value
+            header[key] = value
         else:
-            whole.setdefault(key, []).append(value)
-    whole.pop("version", None)
-    return Fields(whole, note, ""), records
+            header.setdefault(key, []).append(value)
+    header.pop("version", None)
+    return Fields(header, note, ""), records
 
 
-def _manifest(file: Source, session_id: str, note: Notes) -> Fields:
-    """What is known of the whole session; only its first agent's file has one."""
-    beside = file.companion(f"{session_id}.json")
+def _load_manifest(file: Source, session_id: str, note: Notes) -> Fields:
+    """Load the metadata of the session; only its first agent's file has a manifest."""
+    manifest = file.companion(f"{session_id}.json")
     value: Any = None
-    if beside is not None:
+    if manifest is not None:
         try:
-            value = json_stream.load(beside, note.about(beside.label))
+            value = json_stream.load(manifest, note.about(manifest.label))
         except UnreadableSource as error:
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
     fields = Fields(value if value.__class__ is dict else {}, note, "manifest")
@@ -107,69 +110,76 @@ def _manifest(file: Source, session_id: str, note: Notes) -> Fields:
     return fields
 
 
-def _root(file: Source, session_id: str, manifest: Fields) -> str | None:
-    """The session that an agent works for: the one that its folder is called by."""
-    steps = file.label.replace("\\", "/").split("/")
-    folder = steps[-2] if len(steps) > 1 else ""
+def _parent_id(file: Source, session_id: str, manifest: Fields) -> str | None:
+    """Return the session that an agent works for: its folder is named after it."""
+    path = file.label.replace("\\", "/").split("/")
+    folder = path[-2] if len(path) > 1 else ""
     if manifest.rest() or not folder or folder == session_id:
         return None
     return folder if file.companion(f"{folder}{SESSION_SUFFIX}") is not None else None
 
 
-def _link(root: str, file: Source, said: list[Message], parents: subagents.Parents) -> Link | None:
-    """The session that an agent works for, and the call of it that began the agent."""
-    of_root = file.companion(f"{root}{SESSION_SUFFIX}")
-    answer = next(
-        (text for one in reversed(said) if one.role == "assistant" and (text := tree.plain_text(one))), None
-    )
-    return None if of_root is None else parents.link(root, of_root, _first(said), answer)
+def _agent_link(
+    parent_id: str, file: Source, messages: list[Message], parents: subagents.Parents
+) -> Link | None:
+    """Return the link to the session that an agent works for, and to the call that started the agent."""
+    parent_file = file.companion(f"{parent_id}{SESSION_SUFFIX}")
+    answers = (message for message in reversed(messages) if message.role == "assistant")
+    answer = next((text for message in answers if (text := tree.plain_text(message))), None)
+    if parent_file is None:
+        return None
+    return parents.link(parent_id, parent_file, _first_user_text(messages), answer)
 
 
-def _fork(stated: Fields) -> Link | None:
-    """The session that this one began as a copy of."""
-    fork = stated.nested("fork")
+def _fork_link(metadata: Fields) -> Link | None:
+    """Return the link to the session that this one is a fork of."""
+    fork = metadata.nested("fork")
     origin = None if fork is None else fork.text("forkedFromSessionId")
     return Link(conversation_id=origin, relation="fork") if origin else None
 
 
 def _modes(modes: list[str]) -> dict[str, Any]:
-    """The mode the session is in, and those it was in."""
+    """Return the current mode and all modes of the session."""
     if not modes:
         return {}
     return {"mode": modes[-1], "active_mode": modes[-1], "available_modes": list(dict.fromkeys(modes))}
 
 
-def _compaction(
-    file: Source, session_id: str, said: list[Message], note: Notes
+def _load_compaction(
+    file: Source, session_id: str, messages: list[Message], note: Notes
 ) -> tuple[list[Summary], dict[str, Any]]:
-    """What stood in for the messages so far when they became too many, and what else the file of it says.
+    """Load the summaries that replaced earlier messages, and the other fields of their file.
 
-    Its other messages repeat those of the session, whole or cut.
+    The other messages of that file repeat those of the session, in full or truncated.
     """
-    beside = file.companion(f"{session_id}{_COMPACTION_SUFFIX}")
-    if beside is None:
+    compaction = file.companion(f"{session_id}{_COMPACTION_SUFFIX}")
+    if compaction is None:
         return [], {}
     try:
-        whole, records = _parts(beside, note.about(beside.label))
+        header, records = _read_messages_file(compaction, note.about(compaction.label))
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
         return [], {}
-    covered = whole.look("source_message_count")
-    is_known = covered.__class__ is int and 0 < covered <= len(said)
-    last = said[covered - 1].id if is_known else None
-    found: list[Summary] = []
+    covered = header.look("source_message_count")
+    is_known = covered.__class__ is int and 0 < covered <= len(messages)
+    last_id = messages[covered - 1].id if is_known else None
+    summaries: list[Summary] = []
     for _, record in records:
         metadata = record.get("metadata") if record.__class__ is dict and is_summary(record.get) else None
-        told = Fields(metadata if metadata.__class__ is dict else {}, note.about(beside.label), "summary")
-        if text := told.text("summary"):
-            at = told.moment("generatedAt")
-            found.append(Summary(text=text, kind="system", at=at, message_id=last, extra=told.rest()))
-    return found, {"compaction": left} if (left := whole.rest()) else {}
+        fields = Fields(
+            metadata if metadata.__class__ is dict else {}, note.about(compaction.label), "summary"
+        )
+        if text := fields.text("summary"):
+            at = fields.moment("generatedAt")
+            summaries.append(
+                Summary(text=text, kind="system", at=at, message_id=last_id, extra=fields.rest())
+            )
+    return summaries, {"compaction": rest} if (rest := header.rest()) else {}
 
 
-def _said(prompt: str | None) -> str | None:
-    return None if prompt is None else contents.words(prompt, None).text
+def _unwrap_prompt(prompt: str | None) -> str | None:
+    return None if prompt is None else contents.user_text(prompt, None).text
 
 
-def _first(said: list[Message]) -> str | None:
-    return next((tree.plain_text(one) for one in said if one.role == "user"), None)
+def _first_user_text(messages: list[Message]) -> str | None:
+    return next((tree.plain_text(message) for message in messages if message.role == "user"), None)

@@ -1,4 +1,4 @@
-"""A whole task: its histories become one timeline, and the conversation they are is told."""
+"""Read a task: merge its histories into one timeline and build the conversation."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from agent_journal.notes import Kind, Notes
 from agent_journal.readers.roo_code import content as contents
 from agent_journal.readers.roo_code import facts, merging, request_costs, ui_messages
 from agent_journal.readers.roo_code.detect import API, UI
-from agent_journal.readers.roo_code.fastpath import Usual
+from agent_journal.readers.roo_code.fastpath import CommonMessage
 from agent_journal.readers.roo_code.files import CONTEXT, Files
-from agent_journal.readers.roo_code.history import History, Said
+from agent_journal.readers.roo_code.history import DatedMessage, History
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,38 +27,40 @@ if TYPE_CHECKING:
     from agent_journal.readers.roo_code.ui_messages import Record
 
 
-def conversation(source: Source, note: Notes, name: str) -> Conversation:
-    """The conversation that a task is."""
+def read_task(source: Source, note: Notes, name: str) -> Conversation:
+    """Read a task as a conversation."""
     files = Files(source, note)
     known = facts.Facts(files, note)
-    raw_said, raw_shown = files.history(API), files.history(UI)
-    if not (raw_said or raw_shown or known.task or known.files_in_context):
-        raise UnreadableSource(source.label, "nothing in it was said in a task")
-    records = ui_messages.records(raw_shown, files.note_of(UI))
-    task_id = known.task_id or _made_id(name, records, raw_said)
+    raw_messages, raw_records = files.history(API), files.history(UI)
+    if not (raw_messages or raw_records or known.task or known.files_in_context):
+        raise UnreadableSource(source.label, "it contains no messages of a task")
+    records = ui_messages.parse_records(raw_records, files.note_of(UI))
+    task_id = known.task_id or _made_id(name, records, raw_messages)
     if known.task_id is None:
-        note(Kind.MISSING_ID, "", "the task lies in no folder that is called by its id")
+        note(Kind.MISSING_ID, "", "the task is not in a folder named after its id")
     history = History(task_id, files.note_of(API), [record.id for record in records])
-    said = [one for index, record in raw_said if (one := history.said(record, index)) is not None]
+    messages = [
+        message for index, record in raw_messages if (message := history.parse(record, index)) is not None
+    ]
     models = known.models()
-    merged = Timeline(records, said, models, files.note_of(UI))
-    timeline = merged.entries()
-    _count_totals(timeline, known.total(f"{task_id}:total"))
-    _note_guesses(history.by_place + merged.by_place, note)
+    builder = TimelineBuilder(records, messages, models, files.note_of(UI))
+    timeline = builder.build()
+    _add_task_usage(timeline, known.usage(f"{task_id}:total"))
+    _note_positional_links(history.positional_links + builder.positional_links, note)
     known.context_history = [record for _, record in files.history(CONTEXT)]
-    known.learn(history.modes or _modes_shown(records), history.folder, records)
+    known.add_history_facts(history.modes or _modes_in_records(records), history.folder, records)
     if known.model is None and len({model for _, model in models}) == 1:
         known.model = models[0][1]
     return _conversation(name, task_id, known, timeline)
 
 
 def _made_id(name: str, records: Sequence[Record], raw: list[tuple[int, Any]]) -> str:
-    """An id for a task of which none is known: of when it began and of its first words."""
+    """Make an id for a task without one, from its start time and its first texts."""
     if records:
         return ids.made(name, records[0].id, records[0].text)
     texts: list[str | None] = []
     for _, value in raw[:2]:
-        record = value.as_record() if isinstance(value, Usual) else value
+        record = value.as_record() if isinstance(value, CommonMessage) else value
         content = Fields(record, Notes(), "").look("content") if record.__class__ is dict else None
         texts += [contents.text_of(block) for block in contents.blocks_of(content)]
     return ids.made(name, texts)
@@ -76,8 +78,8 @@ def _conversation(
         made_id=known.task_id is None,
         source=name,
         title=known.title(first),
-        started_at=started_at or known.began_at(),
-        updated_at=updated_at or known.touched_at(),
+        started_at=started_at or known.started_at(),
+        updated_at=updated_at or known.updated_at(),
         app_version=environment.get("cline_version"),
         model=next((message.model for message in messages if message.model), None) or known.model,
         cwd=known.folder,
@@ -93,78 +95,84 @@ def _conversation(
     )
 
 
-def _modes_shown(records: Sequence[Record]) -> list[str]:
+def _modes_in_records(records: Sequence[Record]) -> list[str]:
     modes = (record.model_info("mode") for record in records)
     return list(dict.fromkeys(mode for mode in modes if mode is not None))
 
 
-class Timeline:
-    """Puts the histories together: each thing is said once, and what a request cost is with its answer."""
+class TimelineBuilder:
+    """Merges the histories: each message occurs once, and has the usage of its request."""
 
     def __init__(
-        self, records: list[Record], said: list[Said], models: list[tuple[int, str]], note: Notes
+        self,
+        records: list[Record],
+        messages: list[DatedMessage],
+        models: list[tuple[int, str]],
+        note: Notes,
     ) -> None:
         self._models = deque(sorted(models))
-        self._is_shown_alone = not said
-        self._merged = merging.together(records, said)
+        self._has_only_records = not messages
+        self._merged = merging.merge_histories(records, messages)
         self._turns = merging.Turns(self._merged)
         self._first = records[0] if records else None
-        self._speaker = ui_messages.Speaker(self._first)
+        self._message_maker = ui_messages.MessageMaker(self._first)
         self._note = note
-        self._unpaid: Usage | None = None
+        self._pending_usage: Usage | None = None
         self._model: str | None = None
         self._last_answer: int | None = None
         self._entries: list[Message | Event] = []
         self._untimed = 0
 
     @property
-    def by_place(self) -> int:
-        """How many results that were shown were linked to the call before them."""
-        return self._speaker.by_place
+    def positional_links(self) -> int:
+        """How many results in UI records were linked to the previous call."""
+        return self._message_maker.positional_links
 
-    def entries(self) -> list[Message | Event]:
-        """All messages and events."""
+    def build(self) -> list[Message | Event]:
+        """Return all messages and events."""
         at: str | None = None
         answered, entries = self._turns.answered, self._entries
-        for place, entry in enumerate(self._merged):
-            if type(entry) is Said:
+        for index, entry in enumerate(self._merged):
+            if type(entry) is DatedMessage:
                 message = entry.message
                 if message.role == "assistant" or message.at is None:
-                    self._add(self._completed(message, at), pays=not message.hidden)
+                    self._append(self._completed(message, at), takes_usage=not message.hidden)
                 else:
                     entries.append(message)
                 continue
             at = entry.at or at
             name, data = entry.name, entry.data
             if self._models and entry.ts is not None:
-                self._ask(entry.ts)
+                self._update_model(entry.ts)
             if "modelInfo" in data:
                 self._model = entry.model_info("modelId") or self._model
             if name in ui_messages.COSTS or "contextCondense" in data:
-                self._pay(entry)
-            is_answered = answered[place]
-            if is_answered and name not in ui_messages.BETWEEN and place:
+                self._add_usage(entry)
+            is_answered = answered[index]
+            if is_answered and name not in ui_messages.BETWEEN and index:
                 entries.append(entry.event())
                 continue
-            if name == ui_messages.REQUEST and self._is_shown_alone:
-                entries.extend(self._speaker.given(entry))
-            said = self._said(entry, place)
-            self._add(entry.event() if said is None else said, pays=not is_answered)
-        self._settle()
+            if name == ui_messages.REQUEST and self._has_only_records:
+                entries.extend(self._message_maker.results_in_request(entry))
+            shown_message = self._message_of(entry, index)
+            self._append(
+                entry.event() if shown_message is None else shown_message, takes_usage=not is_answered
+            )
+        self._finish()
         return entries
 
-    def _ask(self, ts: int) -> None:
-        """Remember which model was asked at a moment."""
+    def _update_model(self, ts: int) -> None:
+        """Set the model in use at a timestamp."""
         while self._models and self._models[0][0] <= ts:
             self._model = self._models.popleft()[1]
 
-    def _pay(self, record: Record) -> None:
-        """Remember what requests cost until they are answered."""
+    def _add_usage(self, record: Record) -> None:
+        """Remember the usage of requests until they are answered."""
         if (usage := record.usage(self._note)) is not None:
-            self._unpaid = request_costs.added(self._unpaid, usage)
+            self._pending_usage = request_costs.add_usage(self._pending_usage, usage)
 
     def _completed(self, message: Message, at: str | None) -> Message:
-        """The message with the time and the model that only what was shown before it tells."""
+        """Add the time and the model of the previous UI records to a message without them."""
         if message.at is None and at is not None:
             message = replace(message, at=at)
             self._untimed += 1
@@ -172,65 +180,65 @@ class Timeline:
             message = replace(message, model=self._model)
         return message
 
-    def _said(self, record: Record, place: int) -> Message | None:
-        """The message that a record is, if nothing else tells what it says."""
-        if record.name == ui_messages.REASONING and self._turns.has_thoughts(place):
+    def _message_of(self, record: Record, index: int) -> Message | None:
+        """Convert a record to a message, if the API history does not have it."""
+        if record.name == ui_messages.REASONING and self._turns.has_reasoning(index):
             return None
-        message = self._speaker.message(record)
+        message = self._message_maker.message(record)
         if message is not None and message.role == "user":
-            return None if self._turns.is_told(place, record.text) else message
-        if message is None or self._is_superseded(record, place):
+            return None if self._turns.is_in_next_prompt(index, record.text) else message
+        if message is None or self._is_superseded(record, index):
             return None
         return self._completed(message, record.at)
 
-    def _is_superseded(self, record: Record, place: int) -> bool:
-        """Whether a record that was still being written is followed by one that says all of it."""
-        following = self._merged[place + 1] if place + 1 < len(self._merged) else None
-        if not record.is_partial or following is None or isinstance(following, Said):
+    def _is_superseded(self, record: Record, index: int) -> bool:
+        """Whether a partial record is followed by the complete one."""
+        following = self._merged[index + 1] if index + 1 < len(self._merged) else None
+        if not record.is_partial or following is None or isinstance(following, DatedMessage):
             return False
         return following.name == record.name and (following.text or "").startswith(
             (record.text or "").rstrip(".")
         )
 
-    def _add(self, entry: Message | Event, *, pays: bool) -> None:
-        """Put an entry at the end; to an answer what the requests before it cost."""
-        if pays and entry.__class__ is Message and entry.role == "assistant":
-            if self._unpaid is not None:
-                entry, self._unpaid = replace(entry, usage=self._unpaid), None
+    def _append(self, entry: Message | Event, *, takes_usage: bool) -> None:
+        """Append an entry; an answer gets the usage of the requests before it."""
+        if takes_usage and entry.__class__ is Message and entry.role == "assistant":
+            if self._pending_usage is not None:
+                entry, self._pending_usage = replace(entry, usage=self._pending_usage), None
             self._last_answer = len(self._entries)
         self._entries.append(entry)
 
-    def _settle(self) -> None:
-        """Put what requests at the end cost, that were never answered, to the last answer."""
+    def _finish(self) -> None:
+        """Add the usage of unanswered requests at the end to the last answer."""
         if self._untimed:
-            detail = f"messages without a time have that of what was shown before: {self._untimed}"
+            detail = f"messages without a time have the time of the previous UI record: {self._untimed}"
             self._note(Kind.MISSING_TIME, "", detail)
-        if self._unpaid is None:
+        if self._pending_usage is None:
             return
         if self._last_answer is None:
-            self._note(Kind.PARTIAL_USAGE, "", "requests that were not answered are not counted")
+            self._note(Kind.PARTIAL_USAGE, "", "unanswered requests are not counted")
             return
         answer = self._entries[self._last_answer]
         if isinstance(answer, Message):
             self._entries[self._last_answer] = replace(
-                answer, usage=request_costs.added(answer.usage, self._unpaid)
+                answer, usage=request_costs.add_usage(answer.usage, self._pending_usage)
             )
 
 
-def _count_totals(timeline: list[Message | Event], total: Usage | None) -> None:
-    """Where no request tells what it cost, the last answer has the sums of the task."""
+def _add_task_usage(timeline: list[Message | Event], total: Usage | None) -> None:
+    """If no request states its usage, give the last answer the total usage of the task."""
     if total is None:
         return
     last: tuple[int, Message] | None = None
-    for place, entry in enumerate(timeline):
+    for index, entry in enumerate(timeline):
         if entry.__class__ is Message and entry.role == "assistant":
             if entry.usage is not None:
                 return
-            last = place, entry
+            last = index, entry
     if last is not None:
         timeline[last[0]] = replace(last[1], usage=total)
 
 
-def _note_guesses(count: int, note: Notes) -> None:
+def _note_positional_links(count: int, note: Notes) -> None:
     if count:
-        note(Kind.GUESSED_LINK, "", f"results linked to calls by where they stand: {count}")
+        note(Kind.GUESSED_LINK, "", f"results linked to calls by position: {count}")

@@ -11,8 +11,8 @@ from agent_journal.decoding.fields import Fields, words
 from agent_journal.model import Conversation, Feedback, Link, Message, Summary, Usage, ids, tree
 from agent_journal.model.roles import role as role_of
 from agent_journal.notes import Kind
-from agent_journal.readers.dialects.anthropic_blocks import usage as usage_of_anthropic
-from agent_journal.readers.dialects.openai_messages import usage as usage_of_openai
+from agent_journal.readers.dialects.anthropic_blocks import parse_usage as usage_of_anthropic
+from agent_journal.readers.dialects.openai_messages import parse_usage as usage_of_openai
 from agent_journal.readers.unified.content import flattened, parts
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """GitHub Copilot's chats in VS Code: a log of operations per session since 1.109, one JSON object before.
 
-What was shown is the thread; calls, their arguments, results and thoughts come from what went to the model.
-Also read are exports of a chat, the extension's transcripts, and the store of old versions.
+The response parts shown to the user give the order; calls, arguments, results and reasoning come from the
+rounds with the model. Exports of a chat, the extension's transcripts and the store of old versions are also
+read.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from agent_journal.readers.vscode_copilot.detect import (
     STATE,
     TRANSCRIPT,
     VERSIONS,
-    version_of,
+    detect_version,
 )
 from agent_journal.readers.vscode_copilot.names import TOOL_KINDS, homes
 
@@ -38,34 +39,34 @@ INFO = ReaderInfo(
     companions=("*/workspace.json", "*/state.vscdb.backup", "*/chatEditingSessions/*"),
     tool_kinds=TOOL_KINDS,
     required=("messages[].timestamp", "messages[].content"),
-    undercounts="of an answer that took several rounds only the last prompt is counted",
+    undercounts="only the last prompt of an answer with several rounds is counted",
     evidence=(
-        "the editor's and the extension's public source as of 2026, and samples of exports of 2025; "
+        "the public source of the editor and the extension as of 2026, and samples of exports from 2025; "
         "verified November 2026"
     ),
 )
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim sessions as logs and as objects, exports, transcripts that name the editor, and its store."""
-    return None if peek.is_folder else version_of(peek)
+    """Claim sessions (logs and objects), exports, transcripts that name the editor, and its store."""
+    return None if peek.is_folder else detect_version(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield the conversation that a file holds; of the store all of them."""
-    from agent_journal.readers.vscode_copilot import (  # noqa: PLC0415 (imported when something is read)
+    """Yield the conversation of a file, or all conversations of the store."""
+    from agent_journal.readers.vscode_copilot import (  # noqa: PLC0415 (imported only to read)
         session,
         state,
         transcript,
     )
 
     if version == STATE:
-        yield from state.conversations(source, note, INFO.name)
-    elif session.has_twin(source, note):
+        yield from state.read_store(source, note, INFO.name)
+    elif session.has_duplicate(source, note):
         return
     elif version == TRANSCRIPT:
-        yield transcript.conversation(source, note, INFO.name)
+        yield transcript.read_transcript(source, note, INFO.name)
     elif version == LOG:
-        yield session.from_log(source, note, INFO.name)
+        yield session.read_log(source, note, INFO.name)
     else:
-        yield session.from_document(source, note, INFO.name)
+        yield session.read_document(source, note, INFO.name)

@@ -1,7 +1,7 @@
-"""What was answered to one prompt, as messages: one for each round of the model, with its tools' results.
+"""The answer to one prompt, as messages: one for each round with the model, with the results of its tools.
 
-The parts that were shown are the thread. Calls get their arguments and results from the rounds, and thoughts
-that were not shown come from there too; what the rounds say again is told once.
+The shown parts give the order. Calls get their arguments and results from the rounds, as does reasoning that
+was not shown; content that is in both occurs once.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from agent_journal.decoding.fields import Fields
 from agent_journal.model import Other, Reasoning, Text, ToolCall
 from agent_journal.notes import Kind
 from agent_journal.readers.vscode_copilot import response_parts, results, rounds
-from agent_journal.readers.vscode_copilot.edits import EDITS, edits
-from agent_journal.readers.vscode_copilot.names import MARKS, SHOWN, kind_of
-from agent_journal.readers.vscode_copilot.response_parts import INVOCATION, Said
+from agent_journal.readers.vscode_copilot.edits import EDITS, take_edits
+from agent_journal.readers.vscode_copilot.names import MARKS, SHOWN, tool_kind
+from agent_journal.readers.vscode_copilot.response_parts import INVOCATION, TextBuilder
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, Part, ToolResult
     from agent_journal.readers.vscode_copilot.rounds import Call, Round
 
-# Whoever has looked in vain for so many texts need not look for the others.
-_PATIENCE = 200
+# Searching for repeated texts is quadratic: after this many failures, the other texts are not searched for.
+_MAX_FAILED_SEARCHES = 200
 
 
 class Draft:
-    """A message that is being put together, and the results of its calls."""
+    """A message under construction, and the results of its calls."""
 
     def __init__(self, *, sidechain: bool) -> None:
         self.parts: list[Part] = []
@@ -38,139 +38,142 @@ class Draft:
 
 
 class Answer:
-    """Takes the parts of a response, then what is left of its rounds; `drafts` is what it came to.
+    """Converts the parts of a response, then the remaining rounds, to `drafts`.
 
-    `given` holds the results that the model was given, by the ids of their calls; what is told leaves it.
+    `model_results` has the results that the model received, by call id; converted results are removed.
     """
 
-    def __init__(self, response: list[Any], found: list[Round], around: Fields, given: Bag) -> None:
+    def __init__(
+        self, response: list[Any], model_rounds: list[Round], request: Fields, model_results: Bag
+    ) -> None:
         self.drafts: list[Draft] = []
-        self._around = around
-        self._given = given
-        self._rounds = found
+        self._request = request
+        self._model_results = model_results
+        self._rounds = model_rounds
         self._parts: list[Fields | None] = []
         self._shown_thoughts: set[str] = set()
-        self._is_mute = True
-        pairing = rounds.Pairing(rounds.all_calls(found), self._look_through(response))
+        self._has_no_text = True
+        pairing = rounds.Pairing(rounds.all_calls(model_rounds), self._scan(response))
         self._call_of = pairing.call_of
-        self._unshown = deque(pairing.unshown)
-        self._ahead = self._rounds_ahead() if self._unshown else []
-        self._said: Said | None = None
-        self._told: list[str] = []
+        self._hidden_calls = deque(pairing.hidden_calls)
+        self._next_shown_rounds = self._find_next_shown_rounds() if self._hidden_calls else []
+        self._open: TextBuilder | None = None
+        self._texts: list[str] = []
         self._blank = ""
-        self._place = 0
-        self._silent = self._looked = 0
+        self._index = 0
+        self._matched_rounds = self._search_count = 0
         self._next_round = 0
-        for self._place, raw in enumerate(response):
-            self._add(self._place, raw)
+        for self._index, raw in enumerate(response):
+            self._add(self._index, raw)
         self._finish()
 
-    def _look_through(self, response: list[Any]) -> dict[int, Fields]:
-        """See what all parts are before one is told; gives the invocations among them by their places."""
+    def _scan(self, response: list[Any]) -> dict[int, Fields]:
+        """Scan all parts before the first is converted; return the invocations among them by index."""
         invocations: dict[int, Fields] = {}
-        for place, raw in enumerate(response):
+        for index, raw in enumerate(response):
             if raw.__class__ is not dict:
                 self._parts.append(None)
-                self._is_mute = self._is_mute and not isinstance(raw, str)
+                self._has_no_text = self._has_no_text and not isinstance(raw, str)
                 continue
-            part = Fields(raw, self._around.note, self._around.where)
+            part = Fields(raw, self._request.note, self._request.where)
             self._parts.append(part)
             kind = part.look("kind")
             if kind == INVOCATION:
                 if not response_parts.is_sidechain(part):
-                    invocations[place] = part
+                    invocations[index] = part
             elif kind == "thinking":
                 if (thought := response_parts.thought(part)) is not None:
                     self._shown_thoughts.add(thought)
-            elif self._is_mute:
-                self._is_mute = not response_parts.has_text(part)
+            elif self._has_no_text:
+                self._has_no_text = not response_parts.has_text(part)
         return invocations
 
-    def _rounds_ahead(self) -> list[int]:
-        """For each place, the round of the next call that was shown."""
-        ahead = [len(self._rounds)] * (len(self._parts) + 1)
-        for place in range(len(self._parts) - 1, -1, -1):
-            call = self._call_of.get(place)
-            ahead[place] = ahead[place + 1] if call is None else call.round
-        return ahead
+    def _find_next_shown_rounds(self) -> list[int]:
+        """Return, for each index, the round of the next call that was shown."""
+        next_rounds = [len(self._rounds)] * (len(self._parts) + 1)
+        for index in range(len(self._parts) - 1, -1, -1):
+            call = self._call_of.get(index)
+            next_rounds[index] = next_rounds[index + 1] if call is None else call.round
+        return next_rounds
 
     def _finish(self) -> None:
         self._end_text()
-        for call in self._unshown:
-            self._call(call, None)
-        for place in range(self._next_round, len(self._rounds)):
-            self._begin_round(place)
-        self._forget_what_is_said_twice()
+        for call in self._hidden_calls:
+            self._add_call(call, None)
+        for index in range(self._next_round, len(self._rounds)):
+            self._begin_round(index)
+        self._drop_repeated_fields()
 
-    # The parts, one by one.
+    # Converting the parts.
 
-    def _add(self, place: int, raw: Any) -> None:
-        part = self._parts[place]
+    def _add(self, index: int, raw: Any) -> None:
+        part = self._parts[index]
         if part is None:
             self._add_bare(raw)
             return
         kind, sidechain = part.look("kind"), response_parts.is_sidechain(part)
         if kind == INVOCATION:
-            self._invoke(place, part, raw, sidechain=sidechain)
+            self._add_invocation(index, part, raw, sidechain=sidechain)
         elif (text := response_parts.take_text(part)) is not None:
-            self._say(text, part.rest(), sidechain=sidechain)
-        elif kind == "inlineReference" and response_parts.words_for(part):
-            self._cite(part, sidechain=sidechain)
+            self._add_text(text, part.rest(), sidechain=sidechain)
+        elif kind == "inlineReference" and response_parts.reference_label(part):
+            self._add_reference(part, sidechain=sidechain)
         elif kind == "thinking" and (thought := response_parts.thought(part)) is not None:
-            self._think(thought, part, sidechain=sidechain)
-        elif (told := response_parts.told(part)) is not None:
-            self._put(told, sidechain=sidechain)
-        elif kind == EDITS and (changes := edits(part)) is not None:
-            self._put(*changes, sidechain=sidechain)
-            if not changes:
+            self._add_thought(thought, part, sidechain=sidechain)
+        elif (editor_text := response_parts.take_editor_text(part)) is not None:
+            self._append(editor_text, sidechain=sidechain)
+        elif kind == EDITS and (edits := take_edits(part)) is not None:
+            self._append(*edits, sidechain=sidechain)
+            if not edits:
                 self.drafts[-1].marks.append(raw)
         else:
             self._add_other(kind, raw, sidechain=sidechain)
 
     def _add_bare(self, raw: Any) -> None:
         if isinstance(raw, str):
-            self._say(raw, {}, sidechain=False)
+            self._add_text(raw, {}, sidechain=False)
         else:
-            self._around.note(Kind.WRONG_TYPE, self._around.where, f"a part is {type(raw).__name__}")
-            self._put(Other(data=raw), sidechain=False)
+            self._request.note(Kind.WRONG_TYPE, self._request.where, f"a part is {type(raw).__name__}")
+            self._append(Other(data=raw), sidechain=False)
 
     def _add_other(self, kind: Any, raw: Bag, *, sidechain: bool) -> None:
         name = kind if isinstance(kind, str) else None
         if name in MARKS:
-            # Text goes on behind a mark; the mark is kept beside it.
+            # A mark does not end the text; it is stored in `extra` of the message.
             self._draft(sidechain=sidechain).marks.append(raw)
             return
         if name not in SHOWN:
-            self._around.note(Kind.UNKNOWN_TYPE, self._around.where, f"part of a response {str(kind)[:40]!r}")
-        self._put(Other(data=raw, name=name), sidechain=sidechain)
+            detail = f"part of a response {str(kind)[:40]!r}"
+            self._request.note(Kind.UNKNOWN_TYPE, self._request.where, detail)
+        self._append(Other(data=raw, name=name), sidechain=sidechain)
 
-    def _say(self, text: str, rest: Bag, *, sidechain: bool) -> None:
-        if self._said is None and not text.strip():
-            self._blank += text  # between calls the editor puts empty lines, which nobody said
+    def _add_text(self, text: str, rest: Bag, *, sidechain: bool) -> None:
+        if self._open is None and not text.strip():
+            self._blank += text  # the editor puts empty lines between calls
             return
         self._open_text(sidechain=sidechain).add(text, rest)
 
-    def _cite(self, part: Fields, *, sidechain: bool) -> None:
-        words = response_parts.words_for(part)
+    def _add_reference(self, part: Fields, *, sidechain: bool) -> None:
+        label = response_parts.reference_label(part)
         part.drop("kind")
-        self._open_text(sidechain=sidechain).cite(words, part)
+        self._open_text(sidechain=sidechain).cite(label, part)
 
-    def _think(self, thought: str, part: Fields, *, sidechain: bool) -> None:
-        self._call_what_is_due()
-        self._fresh_draft(sidechain=sidechain)
+    def _add_thought(self, thought: str, part: Fields, *, sidechain: bool) -> None:
+        self._add_earlier_hidden_calls()
+        self._draft_without_calls(sidechain=sidechain)
         part.drop("kind", "value")
-        self._put(Reasoning(text=thought, extra=part.rest()), sidechain=sidechain)
+        self._append(Reasoning(text=thought, extra=part.rest()), sidechain=sidechain)
 
-    # Where they go.
+    # The drafts.
 
     def _draft(self, *, sidechain: bool) -> Draft:
-        """The message at hand; another one where a sub-agent begins or ends."""
+        """Return the current message; a new one where a subagent begins or ends."""
         if not self.drafts or self.drafts[-1].sidechain != sidechain:
             self._add_draft(sidechain=sidechain)
         return self.drafts[-1]
 
-    def _fresh_draft(self, *, sidechain: bool) -> Draft:
-        """A message that has no calls yet: who speaks after calls speaks anew."""
+    def _draft_without_calls(self, *, sidechain: bool) -> Draft:
+        """Return a message without calls: text after calls begins a new message."""
         if self._draft(sidechain=sidechain).has_calls:
             self._add_draft(sidechain=sidechain)
         return self.drafts[-1]
@@ -179,58 +182,61 @@ class Answer:
         self._end_text()
         self.drafts.append(Draft(sidechain=sidechain))
 
-    def _put(self, *parts: Part, sidechain: bool) -> None:
+    def _append(self, *parts: Part, sidechain: bool) -> None:
         draft = self._draft(sidechain=sidechain)
         self._end_text()
         draft.parts.extend(parts)
 
-    def _open_text(self, *, sidechain: bool) -> Said:
-        if self._said is None:
-            self._call_what_is_due()
-        self._fresh_draft(sidechain=sidechain)
-        if self._said is None:
-            self._said = Said()
+    def _open_text(self, *, sidechain: bool) -> TextBuilder:
+        if self._open is None:
+            self._add_earlier_hidden_calls()
+        self._draft_without_calls(sidechain=sidechain)
+        if self._open is None:
+            self._open = TextBuilder()
             if self._blank:
-                self._said.add(self._blank, {})
+                self._open.add(self._blank, {})
                 self._blank = ""
-        return self._said
+        return self._open
 
     def _end_text(self) -> None:
-        if self._said is not None:
-            said, self._said = self._said.text(), None
-            self._told.append(said.text)
-            self.drafts[-1].parts.append(said)
+        if self._open is not None:
+            text, self._open = self._open.build(), None
+            self._texts.append(text.text)
+            self.drafts[-1].parts.append(text)
 
     # Calls and rounds.
 
-    def _invoke(self, place: int, part: Fields, raw: Bag, *, sidechain: bool) -> None:
-        call = self._call_of.get(place)
+    def _add_invocation(self, index: int, part: Fields, raw: Bag, *, sidechain: bool) -> None:
+        call = self._call_of.get(index)
         if call is not None:
-            while self._unshown and self._unshown[0].number < call.number:
-                self._call(self._unshown.popleft(), None)
-            self._call(call, part)
+            while self._hidden_calls and self._hidden_calls[0].number < call.number:
+                self._add_call(self._hidden_calls.popleft(), None)
+            self._add_call(call, part)
         elif rounds.is_internal(part):
-            self._put(Other(data=raw, name=INVOCATION), sidechain=sidechain)
+            self._append(Other(data=raw, name=INVOCATION), sidechain=sidechain)
         else:
-            self._call_shown(part, sidechain=sidechain)
+            self._add_shown_call(part, sidechain=sidechain)
 
-    def _call_what_is_due(self) -> None:
-        """Tell calls of which nothing was shown, before what was said or thought after them."""
-        if not self._unshown or self._looked > _PATIENCE:
+    def _add_earlier_hidden_calls(self) -> None:
+        """Add calls that were not shown, before the text or reasoning that follows them."""
+        if not self._hidden_calls or self._search_count > _MAX_FAILED_SEARCHES:
             return
-        self._looked += 1
+        self._search_count += 1
         self._end_text()
-        told = "".join(self._told)
-        while self._silent < len(self._rounds) and (self._rounds[self._silent].text or "").strip() in told:
-            self._silent += 1
-        due = min(self._silent, self._ahead[self._place])
-        while self._unshown and self._unshown[0].round < due:
-            self._call(self._unshown.popleft(), None)
+        shown_text = "".join(self._texts)
+        while (
+            self._matched_rounds < len(self._rounds)
+            and (self._rounds[self._matched_rounds].text or "").strip() in shown_text
+        ):
+            self._matched_rounds += 1
+        end = min(self._matched_rounds, self._next_shown_rounds[self._index])
+        while self._hidden_calls and self._hidden_calls[0].round < end:
+            self._add_call(self._hidden_calls.popleft(), None)
 
-    def _call(self, call: Call, part: Fields | None) -> None:
-        """Tell a call that the model made; `part` is what was shown of it."""
-        for place in range(self._next_round, call.round + 1):
-            self._begin_round(place)
+    def _add_call(self, call: Call, part: Fields | None) -> None:
+        """Add a call of the model; `part` is the shown invocation, if there is one."""
+        for index in range(self._next_round, call.round + 1):
+            self._begin_round(index)
         draft = self._draft(sidechain=False)
         if draft.has_calls and draft.round != call.round:
             self._add_draft(sidechain=False)
@@ -238,90 +244,91 @@ class Answer:
         draft.round, draft.has_calls = call.round, True
         self._end_text()
         draft.parts.append(_tool_call(call, part))
-        given = self._take_given(call.call_id)
-        if given is not None:
-            draft.results.append(results.given(given, self._around, call, part))
-        elif part is not None and (result := results.seen(part, call.call_id, call.name)) is not None:
+        model_result = self._take_model_result(call.call_id)
+        if model_result is not None:
+            draft.results.append(results.from_model(model_result, self._request, call, part))
+        elif part is not None and (result := results.from_shown(part, call.call_id, call.name)) is not None:
             draft.results.append(result)
 
-    def _take_given(self, call_id: str | None) -> Bag | None:
-        """Take what the model was given as the result of a call; what is no object stays where it is."""
-        if call_id is None or self._given.get(call_id).__class__ is not dict:
+    def _take_model_result(self, call_id: str | None) -> Bag | None:
+        """Take the result of a call that the model received; a value that is not an object stays."""
+        if call_id is None or self._model_results.get(call_id).__class__ is not dict:
             return None
-        found: Bag = self._given.pop(call_id)
-        return found
+        result: Bag = self._model_results.pop(call_id)
+        return result
 
-    def _call_shown(self, part: Fields, *, sidechain: bool) -> None:
-        """Tell a call of which only what was shown is known."""
-        name, call_id = rounds.tool_of(part), part.look("toolCallId")
+    def _add_shown_call(self, part: Fields, *, sidechain: bool) -> None:
+        """Add a call that is only known from its shown invocation."""
+        name, call_id = rounds.model_tool_name(part), part.look("toolCallId")
         call_id = call_id if isinstance(call_id, str) else None
-        result = results.seen(part, call_id, name)
+        result = results.from_shown(part, call_id, name)
         part.drop("kind")
         call = ToolCall(
             name=name,
             call_id=call_id,
-            input=response_parts.input_shown(part),
-            kind=kind_of(name) or ("mcp" if response_parts.is_mcp(part) else None),
+            input=response_parts.shown_input(part),
+            kind=tool_kind(name) or ("mcp" if response_parts.is_mcp(part) else None),
             extra=part.rest(),
         )
-        self._put(call, sidechain=sidechain)
+        self._append(call, sidechain=sidechain)
         draft = self.drafts[-1]
         draft.has_calls = True
         if result is not None:
             draft.results.append(result)
 
-    def _begin_round(self, place: int) -> None:
-        """Tell what the model thought in a round, and said, as far as nothing of it was shown."""
-        self._next_round = place + 1
-        one = self._rounds[place]
-        thought = one.thought
+    def _begin_round(self, index: int) -> None:
+        """Add the reasoning and text of a round that were not shown."""
+        self._next_round = index + 1
+        current = self._rounds[index]
+        thought = current.thought
         if thought is not None and thought not in self._shown_thoughts:
-            draft = self._fresh_draft(sidechain=False)
+            draft = self._draft_without_calls(sidechain=False)
             self._end_text()
-            draft.parts.insert(0, _reasoning(one, thought))
-        if self._is_mute and one.text is not None:
-            text = one.fields.take("response")
-            self._fresh_draft(sidechain=False).parts.append(Text(text=text))
-            self._told.append(text)
+            draft.parts.insert(0, _reasoning(current, thought))
+        if self._has_no_text and current.text is not None:
+            text = current.fields.take("response")
+            self._draft_without_calls(sidechain=False).parts.append(Text(text=text))
+            self._texts.append(text)
 
-    def _forget_what_is_said_twice(self) -> None:
-        told = "".join(self._told)
-        in_vain = 0
-        for one in self._rounds:
-            if one.calls:
-                one.fields.drop("toolCalls")
-            if one.thought in self._shown_thoughts:
-                _without_thought(one)
-            if one.text is not None and in_vain < _PATIENCE:
-                if one.text.strip() in told:
-                    one.fields.drop("response")
+    def _drop_repeated_fields(self) -> None:
+        """Drop the fields of rounds that the drafts already contain."""
+        shown_text = "".join(self._texts)
+        failures = 0
+        for current in self._rounds:
+            if current.calls:
+                current.fields.drop("toolCalls")
+            if current.thought in self._shown_thoughts:
+                _drop_thought(current)
+            if current.text is not None and failures < _MAX_FAILED_SEARCHES:
+                if current.text.strip() in shown_text:
+                    current.fields.drop("response")
                 else:
-                    in_vain += 1
+                    failures += 1
 
 
-def _without_thought(one: Round) -> None:
-    """Leave what else is said about a thought in its round."""
-    thinking = one.fields.nested("thinking")
+def _drop_thought(current: Round) -> None:
+    """Drop the text of a round's thought; the thought's other fields stay."""
+    thinking = current.fields.nested("thinking")
     if thinking is not None:
         thinking.drop("text")
-        one.fields.rest()
+        current.fields.rest()
 
 
-def _reasoning(one: Round, thought: str) -> Reasoning:
-    thinking = one.fields.nested("thinking")
+def _reasoning(current: Round, thought: str) -> Reasoning:
+    thinking = current.fields.nested("thinking")
     if thinking is None:
         return Reasoning(text=thought)
     thinking.drop("text")
     encrypted = thinking.text("encrypted")
     rest = thinking.rest()
-    one.fields.drop("thinking")
+    current.fields.drop("thinking")
     return Reasoning(text=thought, encrypted=encrypted, extra=rest)
 
 
 def _tool_call(call: Call, part: Fields | None) -> ToolCall:
     arguments = call.fields.take("arguments")
     if arguments is None and part is not None:
-        arguments = response_parts.input_shown(part)
+        arguments = response_parts.shown_input(part)
     extra: Bag = {}
     if part is not None:
         part.drop("kind")
@@ -332,6 +339,6 @@ def _tool_call(call: Call, part: Fields | None) -> ToolCall:
         name=call.name,
         call_id=call.call_id,
         input=arguments,
-        kind=kind_of(call.name) or ("mcp" if response_parts.is_mcp(part) else None),
+        kind=tool_kind(call.name) or ("mcp" if response_parts.is_mcp(part) else None),
         extra=extra,
     )

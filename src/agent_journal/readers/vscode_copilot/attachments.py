@@ -1,4 +1,4 @@
-"""What a person put beside a prompt: files, pictures, pasted code, tools."""
+"""The attachments of a prompt: files, images, pasted code, tools."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ from typing import TYPE_CHECKING, Any
 from agent_journal.decoding.fields import Fields
 from agent_journal.model import Code, Media, Other
 from agent_journal.notes import Kind
-from agent_journal.readers.vscode_copilot import places
+from agent_journal.readers.vscode_copilot import locations
 
 if TYPE_CHECKING:
     from agent_journal.model import Part
 
-# Of a picture that is an object of numbered bytes, more than this is no picture anybody attached.
-_MOST_BYTES = 50_000_000
+# An object of numbered bytes that is larger than this is not an attached image.
+_MAX_IMAGE_BYTES = 50_000_000
 
 
-def attachment(raw: Any, around: Fields) -> Part:
-    """The part that a variable of a prompt is."""
+def convert_variable(raw: Any, variables: Fields) -> Part:
+    """Convert a variable of a prompt to a part."""
     if raw.__class__ is not dict:
-        around.note(Kind.WRONG_TYPE, around.where, f"a variable is {type(raw).__name__}")
+        variables.note(Kind.WRONG_TYPE, variables.where, f"a variable is {type(raw).__name__}")
         return Other(data=raw, name="variable")
-    fields = Fields(raw, around.note, around.where)
+    fields = Fields(raw, variables.note, variables.where)
     kind = fields.look("kind")
-    if kind == "image" or _is_picture(fields):
-        return _picture(fields)
+    if kind == "image" or _is_image(fields):
+        return _image(fields)
     if kind == "paste" and isinstance(fields.look("code"), str):
         return _pasted(fields)
-    path = places.path_of(fields.look("value"))
+    path = locations.path_of(fields.look("value"))
     if path is not None:
         return Media(kind="file", ref=path, name=fields.text("name"), extra=fields.rest())
     if isinstance(value := fields.look("value"), str) and value.strip():
-        return _worded(fields)
+        return _document(fields)
     return Other(data=raw, name=kind if isinstance(kind, str) else "variable")
 
 
-def _worded(fields: Fields) -> Media:
-    """What the editor put into words: what a workspace holds, a page, the state of a debugger."""
+def _document(fields: Fields) -> Media:
+    """Convert a text that the editor made: of a workspace, a page, the state of a debugger."""
     text, name = fields.take("value"), fields.text("name")
     return Media(kind="document", name=name, text=text, extra=fields.rest())
 
 
-def _is_picture(fields: Fields) -> bool:
-    """Before variables had a kind, a flag told it."""
+def _is_image(fields: Fields) -> bool:
+    """Whether a variable from before variables had a kind is an image."""
     return fields.look("isImage") is True
 
 
-def _picture(fields: Fields) -> Media:
+def _image(fields: Fields) -> Media:
     data = base64_of(fields.look("value"))
     if data is not None:
         fields.drop("value")
-    ref = None if data is not None else places.path_of(fields.look("value"))
+    ref = None if data is not None else locations.path_of(fields.look("value"))
     mime, name = fields.text("mimeType"), fields.text("name")
     if fields.look("kind") == "image":
         fields.drop("kind")
@@ -59,7 +59,7 @@ def _picture(fields: Fields) -> Media:
 
 
 def base64_of(value: Any) -> str | None:
-    """Bytes as base64, from each of the forms that editors have written them in."""
+    """Return bytes as base64, from any of the forms in which editors have written them."""
     if not isinstance(value, dict):
         return None
     encoded = value.get("$base64")
@@ -75,8 +75,8 @@ def base64_of(value: Any) -> str | None:
 
 
 def _numbered(value: dict[str, Any]) -> list[Any] | None:
-    """The values under "0", "1", … in their order: what JavaScript makes of an array of bytes."""
-    if "0" not in value or len(value) > _MOST_BYTES:
+    """Return the values of the keys "0", "1", … in order: JavaScript's serialization of a byte array."""
+    if "0" not in value or len(value) > _MAX_IMAGE_BYTES:
         return None
     numbers = [value.get(str(index)) for index in range(len(value))]
     return None if None in numbers else numbers
@@ -85,11 +85,11 @@ def _numbered(value: dict[str, Any]) -> list[Any] | None:
 def _pasted(fields: Fields) -> Code:
     fields.drop("kind")
     copied = fields.look("copiedFrom")
-    first, last = places.lines_of(copied)
+    first, last = locations.lines_of(copied)
     return Code(
         code=fields.take("code"),
         language=fields.text("language"),
-        file=places.path_of(copied) or fields.text("fileName"),
+        file=locations.path_of(copied) or fields.text("fileName"),
         first_line=first,
         last_line=last,
         extra=fields.rest(),

@@ -1,4 +1,4 @@
-"""What lies beside a session: the folder that was open, and the editor's index with the titles."""
+"""Companion files of a session: the open folder, and the editor's index with the titles."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import sqlite_copy
 from agent_journal.model import ids
 from agent_journal.notes import Kind, Notes
-from agent_journal.readers.vscode_copilot import places
-from agent_journal.readers.vscode_copilot.detect import INDEX, is_operation, version_of
+from agent_journal.readers.vscode_copilot import locations
+from agent_journal.readers.vscode_copilot.detect import INDEX, detect_version, is_operation
 
 if TYPE_CHECKING:
     from agent_journal.inputs.input import Source
@@ -27,88 +27,88 @@ STATE_FILE = "state.vscdb"
 
 
 def is_stored(source: Source) -> bool:
-    """Whether a file lies where the editor keeps sessions, and not where somebody exported it to."""
-    return _folder_of(source) in _FOLDERS
+    """Whether a file is in one of the editor's session folders, not an export somewhere else."""
+    return _parent_name(source) in _FOLDERS
 
 
-def _folder_of(source: Source) -> str:
+def _parent_name(source: Source) -> str:
     steps = source.label.replace("\\", "/").split("/")
     return steps[-2] if len(steps) > 1 else ""
 
 
 def short_name(source: Source) -> str:
-    """A file's name and its folder's."""
-    return f"{_folder_of(source)}/{source.name}"
+    """Return the names of a file and its folder."""
+    return f"{_parent_name(source)}/{source.name}"
 
 
 def id_by_name(source: Source) -> str | None:
-    """The id that a stored file is called by."""
+    """Return the id in the name of a stored file."""
     stem = source.name.rpartition(".")[0]
     return stem if is_stored(source) and ids.is_uuid(stem) else None
 
 
-def twin(source: Source) -> Source | None:
-    """The file that has the same session, and counts instead of this one.
+def find_duplicate(source: Source) -> Source | None:
+    """Return the file with the same session that is read instead of this one.
 
-    Since 1.109 a session is a log, and the file it was before may still be there; a transcript is a second
-    view of a session. An editor that dies while it writes leaves a log that is empty or torn in its first
-    line: then there is nothing but this file.
+    Since 1.109 a session is a log, and its previous file may still exist; a transcript is a second view of a
+    session. An editor that crashes while it writes leaves a log that is empty or torn in its first line: then
+    only this file has the session.
     """
     stem, _, suffix = source.name.rpartition(".")
-    found: list[Source | None] = []
+    candidates: list[Source | None] = []
     if is_stored(source):
-        found = [source.companion(f"{stem}.jsonl")] if suffix == "json" else []
-    elif _folder_of(source) == _TRANSCRIPTS:
+        candidates = [source.companion(f"{stem}.jsonl")] if suffix == "json" else []
+    elif _parent_name(source) == _TRANSCRIPTS:
         names = (f"{stem}.jsonl", f"{stem}.json")
-        found = [source.companion("..", "..", "chatSessions", name) for name in names]
-    return next((file for file in found if file is not None and _has_session(file)), None)
+        candidates = [source.companion("..", "..", "chatSessions", name) for name in names]
+    return next((file for file in candidates if file is not None and _has_session(file)), None)
 
 
 def _has_session(file: Source) -> bool:
-    """Whether a session can be read out of a file; one that cannot be opened may well have it."""
+    """Whether a session can be read from a file; a file that cannot be opened may have one."""
     try:
         if not file.name.endswith(".jsonl"):
-            return version_of(Peek(file)) is not None
+            return detect_version(Peek(file)) is not None
         entries = json_stream.lines(file, Notes(keep=0))
         return any(entry.__class__ is dict and is_operation(entry) for _, entry in entries)
     except UnreadableSource:
         return True
 
 
-def workspace(source: Source, note: Notes) -> Bag:
-    """What the editor says was open: `folder` or `workspace`, a URI; nothing for a window without one."""
-    up = 1 if is_stored(source) else {_TRANSCRIPTS: 2}.get(_folder_of(source), 0)
-    is_ours = up or source.name == STATE_FILE
-    file = source.companion(*[".."] * up, "workspace.json") if is_ours else None
+def load_workspace(source: Source, note: Notes) -> Bag:
+    """Load the `folder` or `workspace` (a URI) that was open; empty for a window without one."""
+    up = 1 if is_stored(source) else {_TRANSCRIPTS: 2}.get(_parent_name(source), 0)
+    is_in_storage = up or source.name == STATE_FILE
+    file = source.companion(*[".."] * up, "workspace.json") if is_in_storage else None
     if file is None:
         return {}
     try:
-        found = json_stream.load(file, note.about(file.label))
+        workspace = json_stream.load(file, note.about(file.label))
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
         return {}
-    return found if isinstance(found, dict) else {}
+    return workspace if isinstance(workspace, dict) else {}
 
 
-def folder_of(found: Bag) -> str | None:
-    """The path of the folder, or of the file that lists several folders."""
+def workspace_folder(workspace: Bag) -> str | None:
+    """Return the path of the folder, or of the file that lists several folders."""
     for name in ("folder", "workspace", "configuration"):
-        uri = found.get(name)
-        path = places.remote_path_of(uri) if isinstance(uri, str) else places.path_of(uri)
+        uri = workspace.get(name)
+        path = locations.remote_path_of(uri) if isinstance(uri, str) else locations.path_of(uri)
         if path:
             return path
     return None
 
 
-def item(file: Source, key: str) -> Any:
-    """The value of a key in the editor's store, as bytes; None if there is none."""
-    if _glimpsed(file, key) is None and not sqlite_copy.has_wal(file):
-        return None  # most stores have none, and need not be copied
+def load_item(file: Source, key: str) -> Any:
+    """Return the value of a key in the editor's store, as bytes; None if it does not exist."""
+    if _load_item_in_place(file, key) is None and not sqlite_copy.has_wal(file):
+        return None  # most stores do not have the key and need not be copied
     with sqlite_copy.opened(file) as state:
         return _value(state, key)
 
 
-def _glimpsed(file: Source, key: str) -> Any:
+def _load_item_in_place(file: Source, key: str) -> Any:
     with sqlite_copy.glanced(file) as state:
         return _value(state, key)
 
@@ -119,23 +119,23 @@ def _value(state: Database, key: str) -> Any:
     return next(state.rows("SELECT CAST(value AS BLOB) FROM ItemTable WHERE key = ?", key), (None,))[0]
 
 
-def index_entry(source: Source, session_id: str, note: Notes) -> Bag:
-    """What the editor's index says about a session."""
+def load_index_entry(source: Source, session_id: str, note: Notes) -> Bag:
+    """Load the entry of a session in the editor's index."""
     file = source.companion("..", STATE_FILE) if is_stored(source) else None
     if file is None:
         return {}
     try:
-        # The editor keeps no -wal beside it, and a title is not worth a copy of the whole file.
-        found = _glimpsed(file, INDEX)
+        # The editor does not use a WAL, and a title is not worth a copy of the file.
+        index = _load_item_in_place(file, INDEX)
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
         return {}
-    return _entry(found, session_id)
+    return _entry(index, session_id)
 
 
-def _entry(found: Any, session_id: str) -> Bag:
+def _entry(encoded_index: Any, session_id: str) -> Bag:
     try:
-        index: Any = msgspec.json.decode(found) if isinstance(found, bytes) else None
+        index: Any = msgspec.json.decode(encoded_index) if isinstance(encoded_index, bytes) else None
     except (msgspec.DecodeError, RecursionError):
         return {}
     entries = index.get("entries") if isinstance(index, dict) else None

@@ -1,4 +1,4 @@
-"""The words of the format: what its tools are called and do, what a response is made of, where it lies."""
+"""Names of the format: tools and their kinds, the parts of a response, and file locations."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent_journal.model import ToolKind
 
-# The model knows a tool by another name than the editor: calls have the one, what is shown of them the other.
-MODELS_NAMES = {
+# The model's name of a tool, by the editor's name: calls have the former, their invocations the latter.
+MODEL_TOOL_NAMES = {
     "copilot_applyPatch": "apply_patch",
     "copilot_searchCodebase": "semantic_search",
     "copilot_searchWorkspaceSymbols": "search_workspace_symbols",
@@ -95,43 +95,43 @@ TOOL_KINDS: dict[str, ToolKind] = {
     "update_user_preferences": "memory",
 }
 
-# Parts of a response that nobody said: progress, marks between edits, what the editor prepares. A thought
-# without words is one too: it tells that the thinking is over.
+# Parts of a response that are not content: progress, marks between edits, preparations of the editor. A
+# thought without text is one too: it marks the end of the reasoning.
 MARKS = frozenset(
     """
     prepareToolInvocation undoStop codeblockUri progressTaskSerialized progressTask progressMessage
     mcpServersStarting hook clearToPreviousToolInvocation autoModeResolution disabledClaudeHooks usage
     thinking voiceProgress mcpServersStartingSlow externalEdits
-    """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
+    """.split()  # noqa: SIM905 (easier to read than a list of strings)
 )
-# Parts that are shown and that the model has no better place for.
+# Parts that are shown to the user and have no better counterpart in the model.
 SHOWN = frozenset(
     """
     notebookEditGroup notebookEdit workspaceEdit externalEdit confirmation elicitation elicitationSerialized
     command treeData multiDiffData questionCarousel extensions pullRequest mcpAuthenticationRequired
     """.split()  # noqa: SIM905
 )
-# Parts that are words, and where they have them: of the editor, or a plan or question for the person.
-TOLD: dict[str, tuple[str, ...]] = {
+# Parts with a text of the editor, or a plan or question for the user, and the fields of the text.
+EDITOR_TEXT_KEYS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("warning", "info", "systemNotification", "planReview"), ("content",)),
     **dict.fromkeys(("confirmation", "elicitation", "elicitationSerialized"), ("title", "message")),
 }
-# What is shown of a call whose input and output are one text each.
+# The invocation of a call whose input and output are one text each.
 SIMPLE = "simpleToolInvocation"
 
 
-def kind_of(tool: str) -> ToolKind | None:
-    """What a tool does; those of MCP servers have the server in their name."""
+def tool_kind(tool: str) -> ToolKind | None:
+    """Return the kind of a tool; the names of MCP tools contain their server."""
     return TOOL_KINDS.get(tool) or ("mcp" if tool.startswith("mcp_") else None)
 
 
 _EDITORS = ("Code/User", "Code - Insiders/User", "VSCodium/User", "Cursor/User", "Windsurf/User")
 _ROOTS = ("~/.config", "~/Library/Application Support", "%APPDATA%")
-# On a machine that an editor elsewhere works on.
+# On a remote machine.
 _SERVERS = ("~/.vscode-server/data/User", "~/.vscode-server-insiders/data/User")
-# An editor that is carried about with what it knows.
+# A portable installation with its own data.
 _PORTABLE = "%VSCODE_PORTABLE%/user-data/User"
-_PLACES = (
+_PATTERNS = (
     "workspaceStorage/*/chatSessions/*.json",
     "workspaceStorage/*/chatSessions/*.jsonl",
     "workspaceStorage/*/GitHub.copilot-chat/transcripts/*.jsonl",
@@ -144,6 +144,6 @@ _PLACES = (
 
 
 def homes() -> tuple[str, ...]:
-    """Globs of everything that a session may be in, for each editor on each system."""
+    """Return globs of all files with sessions, for each editor on each system."""
     users = [f"{root}/{editor}" for root in _ROOTS for editor in _EDITORS]
-    return tuple(f"{user}/{place}" for user in [*users, *_SERVERS, _PORTABLE] for place in _PLACES)
+    return tuple(f"{user}/{pattern}" for user in [*users, *_SERVERS, _PORTABLE] for pattern in _PATTERNS)

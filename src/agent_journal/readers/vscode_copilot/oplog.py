@@ -1,6 +1,6 @@
-"""The log of operations that a session is since 1.109, replayed: the session as it was left.
+"""Replay the log of operations (since 1.109): the result is the final state of the session.
 
-A line is the whole session (kind 0), or sets (1), extends (2) or deletes (3) what lies at a path.
+A line is the whole session (kind 0), or sets (1), extends (2) or deletes (3) the value at a path.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Replay:
 
     def __init__(self, note: Notes) -> None:
         self.state: dict[str, Any] | None = None
-        self.taken_back: list[tuple[int, list[Any]]] = []
-        """Requests that the person took back, each with the place they had."""
+        self.removed_requests: list[tuple[int, list[Any]]] = []
+        """Requests that the user removed, with the index they had."""
         self._note = note
         self._missing_start = False
 
@@ -43,8 +43,8 @@ class Replay:
             self._note(Kind.BAD_RECORD, where, f"operation of kind {str(kind)[:40]!r}")
         elif kind == _INITIAL:
             self._begin(value, where)
-        elif not self._is_applied(kind, entry.get("k"), value, entry.get("i"), where):
-            self._note(Kind.BAD_RECORD, where, f"nothing lies at the path {str(entry.get('k'))[:80]}")
+        elif not self._apply_change(kind, entry.get("k"), value, entry.get("i"), where):
+            self._note(Kind.BAD_RECORD, where, f"there is no value at the path {str(entry.get('k'))[:80]}")
 
     def _begin(self, state: Any, where: int) -> None:
         if state.__class__ is dict:
@@ -52,12 +52,12 @@ class Replay:
         else:
             self._note(Kind.BAD_RECORD, where, f"the session is {type(state).__name__}, not an object")
 
-    def _is_applied(self, kind: int, path: Any, value: Any, start: Any, where: int) -> bool:
+    def _apply_change(self, kind: int, path: Any, value: Any, start: Any, where: int) -> bool:
         if path.__class__ is not list or not path:
             return False
         if self.state is None:
-            # VS Code refuses such a file; what can be replayed without its first line is better than nothing.
-            self._note(Kind.BAD_RECORD, where, "the log has no first state")
+            # VS Code rejects such a file; we replay as much as possible without its first line.
+            self._note(Kind.BAD_RECORD, where, "the log has no initial state")
             self.state = {}
         holder = self._holder(path)
         if holder is None:
@@ -67,30 +67,30 @@ class Replay:
         return _set(holder, path[-1], _ABSENT if kind == _DELETE else value)
 
     def _holder(self, path: list[Any]) -> dict[str, Any] | list[Any] | None:
-        """What the last step of a path is a key or an index of."""
+        """Return the container of the last step of a path."""
         current: Any = self.state
         for step in path[:-1]:
-            current = _step(current, step)
+            current = _child(current, step)
             if current is None:
                 return None
         return current if current.__class__ in (dict, list) else None
 
     def _extend(self, holder: dict[str, Any] | list[Any], path: list[Any], values: Any, start: Any) -> bool:
-        """Put values behind an array; with a start, in place of what is there from it on."""
-        array = _step(holder, path[-1])
+        """Append values to an array; with a start, they replace everything from there on."""
+        array = _child(holder, path[-1])
         if array is None and holder.__class__ is dict:
             array = []
         if array.__class__ is not list or values.__class__ is not list:
             return False
         if start.__class__ is int and 0 <= start < len(array):
             if path == _REQUESTS:
-                self.taken_back.append((start, array[start:]))
+                self.removed_requests.append((start, array[start:]))
             del array[start:]
         array.extend(values)
         return _set(holder, path[-1], array)
 
 
-def _step(holder: Any, step: Any) -> Any:
+def _child(holder: Any, step: Any) -> Any:
     if holder.__class__ is dict and step.__class__ is str:
         return holder.get(step)
     if holder.__class__ is list and step.__class__ is int and 0 <= step < len(holder):

@@ -1,4 +1,4 @@
-"""One request: what the person asked, and what was answered."""
+"""One request: the user's prompt and the response."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.decoding.fields import Fields
 from agent_journal.model import Message, Text, ids
-from agent_journal.readers.vscode_copilot.attachments import attachment
+from agent_journal.readers.vscode_copilot.attachments import convert_variable
 from agent_journal.readers.vscode_copilot.response import Response
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, Part
     from agent_journal.notes import Notes
 
-# What a request says about the prompt; all else it says is about the answer.
-_OF_THE_PROMPT = (
+# Fields of a request that belong to the prompt; all others belong to the answer.
+_PROMPT_KEYS = (
     "message",
     "variableData",
     "confirmation",
@@ -33,38 +33,38 @@ _OF_THE_PROMPT = (
     "origin",
     "workingDirectory",
 )
-_NOTHING_ATTACHED: dict[str, Any] = {"variables": []}
+_NO_ATTACHMENTS: dict[str, Any] = {"variables": []}
 
 
 class Turn(NamedTuple):
     """A prompt and its answer."""
 
-    asked: Message
+    prompt: Message
     response: Response
 
 
-def turn(raw: Bag, note: Notes, where: str, *, taken_back: bool) -> Turn:
-    """The turn that a request is; `taken_back` if the person removed it later."""
+def read_turn(raw: Bag, note: Notes, where: str, *, is_removed: bool) -> Turn:
+    """Read a request as a turn; `is_removed` if the user removed it later."""
     request = Fields(raw, note, where)
-    hidden = taken_back or _is_hidden(request)
-    asked = _asked(request, hidden=hidden)
-    return Turn(asked, Response(request, asked, hidden=hidden))
+    hidden = is_removed or _is_hidden(request)
+    prompt = _prompt_message(request, hidden=hidden)
+    return Turn(prompt, Response(request, prompt, hidden=hidden))
 
 
 def _is_hidden(request: Fields) -> bool:
-    """Whether the person took it back, or the editor shows none of it."""
+    """Whether the user removed it, or the editor does not show it."""
     look = request.look
     return bool(look("isHidden") or look("shouldBeRemovedOnSend") or look("hiddenFromTranscript"))
 
 
-def _asked(request: Fields, *, hidden: bool) -> Message:
-    prompt = Fields(request.take_all(_OF_THE_PROMPT), request.note, request.where)
-    said_id, at = request.text("requestId"), request.moment("timestamp")
-    message_id = said_id or ids.made(str(request.where), prompt.look("message"))
-    parts = [*_said(prompt), *_beside(prompt)]
+def _prompt_message(request: Fields, *, hidden: bool) -> Message:
+    prompt = Fields(request.take_all(_PROMPT_KEYS), request.note, request.where)
+    stated_id, at = request.text("requestId"), request.moment("timestamp")
+    message_id = stated_id or ids.made(str(request.where), prompt.look("message"))
+    parts = [*_take_text(prompt), *_take_attachments(prompt)]
     return Message(
         id=message_id,
-        made_id=not said_id,
+        made_id=not stated_id,
         role="user",
         at=at,
         hidden=hidden or prompt.look("requestHiddenFromTranscript") is True,
@@ -73,29 +73,29 @@ def _asked(request: Fields, *, hidden: bool) -> Message:
     )
 
 
-def _said(prompt: Fields) -> list[Part]:
-    """What was typed; the oldest files have it as a plain text."""
+def _take_text(prompt: Fields) -> list[Part]:
+    """Take the user's text; the oldest files have it as a plain string."""
     if isinstance(prompt.look("message"), str):
         text = prompt.text("message")
     else:
         message = prompt.nested("message")
-        text = None if message is None else message.text("text") or _pieces(message.look("parts"))
+        text = None if message is None else message.text("text") or _join_parts(message.look("parts"))
     return [Text(text=text)] if text else []
 
 
-def _pieces(parts: Any) -> str:
-    """The text of the parts that a prompt was taken apart into."""
+def _join_parts(parts: Any) -> str:
+    """Join the text of the parts that a prompt was split into."""
     if not isinstance(parts, list):
         return ""
     texts = (part.get("text") for part in parts if isinstance(part, dict))
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _beside(prompt: Fields) -> list[Part]:
-    if prompt.look("variableData") == _NOTHING_ATTACHED:
+def _take_attachments(prompt: Fields) -> list[Part]:
+    if prompt.look("variableData") == _NO_ATTACHMENTS:
         prompt.drop("variableData")
         return []
     variables = prompt.nested("variableData")
     if variables is None:
         return []
-    return [attachment(raw, variables) for raw in variables.items("variables") or ()]
+    return [convert_variable(raw, variables) for raw in variables.items("variables") or ()]

@@ -1,4 +1,4 @@
-"""What a request says about its answer: the messages, what became of it, how the person liked it."""
+"""The response to a request: its messages, how it ended, and the user's feedback."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agent_journal.decoding.fields import Fields, objects
 from agent_journal.model import Citation, Feedback, Message, Summary, Text, ids, timestamps
 from agent_journal.notes import Kind
-from agent_journal.readers.vscode_copilot import places, rounds, tokens
+from agent_journal.readers.vscode_copilot import locations, rounds, tokens
 from agent_journal.readers.vscode_copilot.answer import Answer, Draft
 
 if TYPE_CHECKING:
@@ -19,46 +19,46 @@ if TYPE_CHECKING:
 
     from agent_journal.readers.vscode_copilot.rounds import Round
 
-# How `modelState` counts what became of an answer; 0 is pending, 1 complete, 4 waits for the person.
-_ENDS = {2: "cancelled", 3: "failed"}
+# The states of an answer in `modelState`; 0 is pending, 1 complete, 4 waits for the user.
+_STOP_REASONS = {2: "cancelled", 3: "failed"}
 _VOTES: dict[int, Literal["up", "down"]] = {0: "down", 1: "up"}
-# The vendor's own models; "auto" is a choice that the vendor makes later.
-_VENDOR, _NO_MODEL = "copilot/", "auto"
+# The prefix of the vendor's own models; with "auto" the vendor chooses a model later.
+_VENDOR_PREFIX, _AUTO = "copilot/", "auto"
 _SIGNATURE = re.compile(r"(\S.*?) • [\d.]+x")
 
 
 class Response:
     """The answer to one prompt. `messages` is empty if there is none yet."""
 
-    def __init__(self, request: Fields, asked: Message, *, hidden: bool) -> None:
+    def __init__(self, request: Fields, prompt: Message, *, hidden: bool) -> None:
         self._request = request
-        self._asked = asked
+        self._prompt = prompt
         self._hidden = hidden
         self._id = request.text("responseId")
         self._result = request.nested("result")
         self._metadata = None if self._result is None else self._result.nested("metadata")
-        self._rounds: list[Round] = [] if self._metadata is None else rounds.rounds_of(self._metadata)
+        self._rounds: list[Round] = [] if self._metadata is None else rounds.read_rounds(self._metadata)
         self.app_version = _extension_version(request)
-        self.model = _model(request, self._metadata) or _signed(self._result)
-        self.rendered = "" if self._metadata is None else _rendered(self._metadata)
-        """What else the model was told with the prompt."""
+        self.model = _model(request, self._metadata) or _model_in_signature(self._result)
+        self.rendered = "" if self._metadata is None else _rendered_context(self._metadata)
+        """The context that the editor sent with the prompt."""
         self._stop_reason = _stop_reason(request)
         self.at = self._answered_at()
         self.messages: list[Message] = []
         self._ids_of_rounds: dict[int | None, str] = {}
-        self._is_summed = tokens.totals(request) is not None
+        self._has_totals = tokens.totals(request) is not None
         self._usage = tokens.usage(request, self._result, self._metadata)
         self._read()
 
     def _read(self) -> None:
         drafts = self._drafts()
-        self._say_error(drafts)
-        self._cite(drafts)
-        self.feedback = self._voted()
-        self._summaries = list(self._summed_up())
+        self._add_error(drafts)
+        self._add_citations(drafts)
+        self.feedback = self._take_feedback()
+        self._summaries = list(self._take_summaries())
         rest = self._request.rest()
         if drafts or self._usage or self._stop_reason or self._id or rest:
-            last = self._tell(drafts or [Draft(sidechain=False)])
+            last = self._add_messages(drafts or [Draft(sidechain=False)])
             message = self.messages[last]
             self.messages[last] = replace(
                 message, usage=self._usage, stop_reason=self._stop_reason, extra=message.extra | rest
@@ -66,49 +66,49 @@ class Response:
 
     @property
     def uncounted_prompts(self) -> int:
-        """How many prompts were sent whose size is not told: only that of the last round is."""
+        """How many prompts have no token count: only that of the last round has one."""
         is_counted = self._usage is not None and self._usage.input is not None
-        if self._is_summed:
+        if self._has_totals:
             return 0
         return max(len(self._rounds) - 1, 0) if is_counted else 0
 
     @property
     def summaries(self) -> list[Summary]:
-        """What took the place of the rounds before."""
+        """The summaries that replaced earlier rounds."""
         return [
             Summary(text=text, kind="system", at=self.at, message_id=self._ids_of_rounds.get(number))
             for number, text in self._summaries
         ]
 
     def _answered_at(self) -> str | None:
-        """When the answer was whole: as it says, or so long after the prompt as it took."""
+        """Return when the answer was complete: as stated, or the prompt's time plus the elapsed time."""
         is_object = isinstance(self._request.look("modelState"), dict)
         state = self._request.nested("modelState") if is_object else None
         completed = None if state is None else state.moment("completedAt")
-        if completed is not None or self._asked.at is None:
+        if completed is not None or self._prompt.at is None:
             return completed
         timings = None if self._result is None else self._result.look("timings")
-        took = timings.get("totalElapsed") if isinstance(timings, dict) else None
-        later = timestamps.plus_ms(self._asked.at, took) if took.__class__ in (int, float) else None
-        return later or self._asked.at
+        elapsed = timings.get("totalElapsed") if isinstance(timings, dict) else None
+        ended_at = timestamps.plus_ms(self._prompt.at, elapsed) if elapsed.__class__ in (int, float) else None
+        return ended_at or self._prompt.at
 
-    # What it is made of.
+    # The messages.
 
     def _drafts(self) -> list[Draft]:
         request, metadata = self._request, self._metadata
         is_text = isinstance(request.look("response"), str)
         response = [request.take("response")] if is_text else request.items("response")
-        given = None if metadata is None else metadata.look("toolCallResults")
-        left = given if isinstance(given, dict) else {}
-        drafts = Answer(response or [], self._rounds, request, left).drafts
-        if metadata is not None and given == {}:
+        call_results = None if metadata is None else metadata.look("toolCallResults")
+        unlinked = call_results if isinstance(call_results, dict) else {}
+        drafts = Answer(response or [], self._rounds, request, unlinked).drafts
+        if metadata is not None and call_results == {}:
             metadata.drop("toolCallResults")
-        for call_id in left:
+        for call_id in unlinked:
             request.note(Kind.UNLINKED_RESULT, request.where, call_id[:80])
         return drafts
 
-    def _say_error(self, drafts: list[Draft]) -> None:
-        """The editor shows why an answer failed in its place."""
+    def _add_error(self, drafts: list[Draft]) -> None:
+        """Add the error of a failed answer, which the editor shows in its place."""
         if self._result is None or not isinstance(self._result.look("errorDetails"), dict):
             return
         details = self._result.nested("errorDetails")
@@ -118,19 +118,19 @@ class Response:
                 drafts.append(Draft(sidechain=False))
             drafts[-1].parts.append(Text(text=message, extra={"kind": "errorDetails"}))
 
-    def _cite(self, drafts: list[Draft]) -> None:
-        """Put what the answer refers to beside its last text."""
+    def _add_citations(self, drafts: list[Draft]) -> None:
+        """Add the answer's citations to its last text."""
         for draft in reversed(drafts):
-            for place in range(len(draft.parts) - 1, -1, -1):
-                part = draft.parts[place]
+            for index in range(len(draft.parts) - 1, -1, -1):
+                part = draft.parts[index]
                 if part.__class__ is Text and not draft.sidechain and "kind" not in part.extra:
-                    if found := [*_references(self._request), *_code_citations(self._request)]:
-                        draft.parts[place] = replace(part, citations=[*part.citations, *found])
+                    if citations := [*_references(self._request), *_code_citations(self._request)]:
+                        draft.parts[index] = replace(part, citations=[*part.citations, *citations])
                     return
 
-    def _tell(self, drafts: list[Draft]) -> int:
-        """Make messages of drafts; gives the place of the last answer among them."""
-        base = self._id or ids.made(self._asked.id, "response")
+    def _add_messages(self, drafts: list[Draft]) -> int:
+        """Convert drafts to messages; return the index of the last answer."""
+        base = self._id or ids.made(self._prompt.id, "response")
         last = 0
         for number, draft in enumerate(drafts):
             last = len(self.messages)
@@ -165,65 +165,65 @@ class Response:
             extra={"response": draft.marks} if draft.marks else {},
         )
 
-    # What else is said about it.
+    # Feedback and summaries.
 
-    def _voted(self) -> list[Feedback]:
+    def _take_feedback(self) -> list[Feedback]:
         request = self._request
         vote = request.look("vote")
         if vote.__class__ is not int or vote not in _VOTES:
             return []
         request.drop("vote")
-        liked = self._id or ids.made(self._asked.id, "response")
-        return [Feedback(rating=_VOTES[vote], text=request.text("voteDownReason"), message_id=liked)]
+        message_id = self._id or ids.made(self._prompt.id, "response")
+        return [Feedback(rating=_VOTES[vote], text=request.text("voteDownReason"), message_id=message_id)]
 
-    def _summed_up(self) -> Iterator[tuple[int | None, str]]:
-        """Round and text of each summary that the model went on with instead of what was before."""
+    def _take_summaries(self) -> Iterator[tuple[int | None, str]]:
+        """Yield round and text of each summary that replaced the earlier rounds."""
         metadata = self._metadata
         if metadata is not None and isinstance(metadata.look("summary"), dict):
             summary = metadata.nested("summary")
             text = None if summary is None else summary.text("text")
-            of_round = None if summary is None else summary.look("toolCallRoundId")
+            round_id = None if summary is None else summary.look("toolCallRoundId")
             if text:
-                yield self._round_called(of_round), text
-        for number, one in enumerate(self._rounds):
-            if isinstance(one.fields.look("summary"), str) and (text := one.fields.text("summary")):
+                yield self._find_round(round_id), text
+        for number, current in enumerate(self._rounds):
+            if isinstance(current.fields.look("summary"), str) and (text := current.fields.text("summary")):
                 yield number, text
 
-    def _round_called(self, round_id: Any) -> int | None:
-        """The last round of that id."""
+    def _find_round(self, round_id: Any) -> int | None:
+        """Return the number of the last round with an id."""
         if not isinstance(round_id, str):
             return None
         backwards = range(len(self._rounds) - 1, -1, -1)
-        return next((place for place in backwards if self._rounds[place].fields.look("id") == round_id), None)
+        return next((index for index in backwards if self._rounds[index].fields.look("id") == round_id), None)
 
 
 def _model(request: Fields, metadata: Fields | None) -> str | None:
-    """The model that answered, else the one that was asked; `modelId` names its provider, and stays."""
+    """Return the model that answered, else the requested one; `modelId` names its provider, and stays."""
     resolved = None if metadata is None else metadata.look("resolvedModel")
     if isinstance(resolved, str) and resolved:
         return resolved
-    asked = request.look("modelId")
-    if not isinstance(asked, str):
+    requested = request.look("modelId")
+    if not isinstance(requested, str):
         return None
-    model = asked.removeprefix(_VENDOR)
-    return model if model and model != _NO_MODEL else _chosen(request)
+    model = requested.removeprefix(_VENDOR_PREFIX)
+    return model if model and model != _AUTO else _auto_model(request)
 
 
-def _chosen(request: Fields) -> str | None:
-    """The model that the vendor chose, as the answer shows it, else as its tokens are counted."""
+def _auto_model(request: Fields) -> str | None:
+    """Return the model that the vendor chose, according to the answer, else to the token counts."""
     parts = objects(request.look("response"))
     resolved = [part.get("resolved") for part in parts if part.get("kind") == "autoModeResolution"]
-    named = [model.get("id") for model in objects(resolved)]
-    counted = [total.get("model") for total in objects(request.look("modelTotals"))]
-    found = next((name for name in (*named, *counted) if isinstance(name, str) and name), None)
-    return None if found is None else found.removeprefix(_VENDOR)
+    resolved_ids = [model.get("id") for model in objects(resolved)]
+    counted_ids = [total.get("model") for total in objects(request.look("modelTotals"))]
+    model = next((name for name in (*resolved_ids, *counted_ids) if isinstance(name, str) and name), None)
+    return None if model is None else model.removeprefix(_VENDOR_PREFIX)
 
 
-def _signed(result: Fields | None) -> str | None:
-    """The model as its answer is signed: `Grok Code Fast 1 • 1x`, its name and what it costs."""
+def _model_in_signature(result: Fields | None) -> str | None:
+    """Return the model in the signature of an answer: `Grok Code Fast 1 • 1x`, its name and its cost."""
     details = None if result is None else result.look("details")
-    found = _SIGNATURE.fullmatch(details) if isinstance(details, str) else None
-    return None if found is None else found[1]
+    signature = _SIGNATURE.fullmatch(details) if isinstance(details, str) else None
+    return None if signature is None else signature[1]
 
 
 def _extension_version(request: Fields) -> str | None:
@@ -233,45 +233,45 @@ def _extension_version(request: Fields) -> str | None:
 
 
 def _stop_reason(request: Fields) -> str | None:
-    """Cancelled or failed; an answer that is whole needs no word for it."""
+    """Return whether the answer was cancelled or failed; None for a complete answer."""
     state = request.look("modelState")
     value = state.get("value") if isinstance(state, dict) else state
-    if value.__class__ is int and value in _ENDS:
-        return _ENDS[value]
-    return _ENDS[2] if request.look("isCanceled") is True else None
+    if value.__class__ is int and value in _STOP_REASONS:
+        return _STOP_REASONS[value]
+    return _STOP_REASONS[2] if request.look("isCanceled") is True else None
 
 
 def _references(request: Fields) -> Iterator[Citation]:
-    """Files and pages that the answer is based on."""
-    for item in _objects(request, "contentReferences"):
-        yield Citation(url=places.path_of(item.get("reference")), extra=item)
+    """Take the files and pages that the answer is based on."""
+    for item in _take_objects(request, "contentReferences"):
+        yield Citation(url=locations.path_of(item.get("reference")), extra=item)
 
 
 def _code_citations(request: Fields) -> Iterator[Citation]:
-    """Public code that the answer resembles, with its licence."""
-    for item in _objects(request, "codeCitations"):
+    """Take the public code that the answer resembles, with its license."""
+    for item in _take_objects(request, "codeCitations"):
         fields = Fields(item, request.note, request.where)
         yield Citation(
-            url=places.path_of(fields.look("value")), text=fields.text("snippet"), extra=fields.rest()
+            url=locations.path_of(fields.look("value")), text=fields.text("snippet"), extra=fields.rest()
         )
 
 
-def _objects(request: Fields, name: str) -> list[dict[str, Any]]:
-    """Move out a list, if it is one of objects."""
-    found = request.look(name)
-    if not isinstance(found, list) or not all(item.__class__ is dict for item in found):
+def _take_objects(request: Fields, name: str) -> list[dict[str, Any]]:
+    """Take a list, if all its values are objects."""
+    values = request.look(name)
+    if not isinstance(values, list) or not all(item.__class__ is dict for item in values):
         return []
     request.drop(name)
-    return found
+    return values
 
 
-def _rendered(metadata: Fields) -> str:
-    """The text that the editor wrote around the prompt: on the machine, the workspace, the repository."""
-    found: list[str] = []
+def _rendered_context(metadata: Fields) -> str:
+    """Return the editor's text around the prompt: about the machine, the workspace, the repository."""
+    texts: list[str] = []
     for name in ("renderedGlobalContext", "renderedUserMessage"):
         items = metadata.look(name)
         for item in items if isinstance(items, list) else ():
             text = item.get("text") if isinstance(item, dict) else None
             if isinstance(text, str):
-                found.append(text)
-    return "\n".join(found)
+                texts.append(text)
+    return "\n".join(texts)

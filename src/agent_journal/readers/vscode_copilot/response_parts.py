@@ -1,12 +1,12 @@
-"""The parts that a response shows, each read by itself."""
+"""Read the single parts of a response."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Citation, Text
-from agent_journal.readers.vscode_copilot import places
-from agent_journal.readers.vscode_copilot.names import SIMPLE, TOLD
+from agent_journal.readers.vscode_copilot import locations
+from agent_journal.readers.vscode_copilot.names import EDITOR_TEXT_KEYS, SIMPLE
 from agent_journal.readers.vscode_copilot.rounds import thought_of
 
 if TYPE_CHECKING:
@@ -16,38 +16,40 @@ if TYPE_CHECKING:
 INVOCATION = "toolInvocationSerialized"
 
 
-class Said:
-    """Pieces of text that were shown one behind the other: they are one text."""
+class TextBuilder:
+    """Joins consecutive pieces of text to one."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._citations: list[Citation] = []
-        self._rests: list[Bag] = []
+        self._extras: list[Bag] = []
         self._length = 0
 
     def add(self, piece: str, rest: Bag) -> None:
-        """Put a piece behind the others; what it has beside its text is kept once."""
+        """Append a piece; its other fields are stored unless they repeat those of the previous piece."""
         self._pieces.append(piece)
         self._length += len(piece)
-        if rest and (not self._rests or rest != self._rests[-1]):
-            self._rests.append(rest)
+        if rest and (not self._extras or rest != self._extras[-1]):
+            self._extras.append(rest)
 
-    def cite(self, words: str, part: Fields) -> None:
-        """Put a reference in its place in the text."""
+    def cite(self, label: str, part: Fields) -> None:
+        """Append a reference."""
         start = self._length
-        self.add(words, {})
+        self.add(label, {})
         self._citations.append(
-            Citation(title=words, url=referred(part), start=start, end=self._length, extra=part.rest())
+            Citation(title=label, url=_reference_url(part), start=start, end=self._length, extra=part.rest())
         )
 
-    def text(self) -> Text:
-        """All of it."""
-        extra = self._rests[0] if len(self._rests) == 1 else {"markdown": self._rests} if self._rests else {}
+    def build(self) -> Text:
+        """Return the joined text."""
+        extra: Bag = {"markdown": self._extras} if self._extras else {}
+        if len(self._extras) == 1:
+            extra = self._extras[0]
         return Text(text="".join(self._pieces), citations=self._citations, extra=extra)
 
 
 def take_text(part: Fields) -> str | None:
-    """Move the text out of a part that is one: Markdown, in each of the forms it has been written in."""
+    """Take the Markdown out of a text part, in any of the forms in which it has been written."""
     kind = part.look("kind")
     if kind is None and isinstance(part.look("value"), str):
         return part.text("value")
@@ -64,7 +66,7 @@ def take_text(part: Fields) -> str | None:
 
 
 def has_text(part: Fields) -> bool:
-    """Whether a part says something."""
+    """Whether a part has a text that is not blank."""
     kind = part.look("kind")
     holder = part.look("content") if kind in ("markdownContent", "markdownVuln") else None
     text = part.look("value") if kind is None else holder.get("value") if isinstance(holder, dict) else holder
@@ -72,55 +74,55 @@ def has_text(part: Fields) -> bool:
 
 
 def thought(part: Fields) -> str | None:
-    """What the model thought, if a part that is about it tells."""
+    """Return the thought in a part about the model's reasoning."""
     return thought_of(part.look("value"))
 
 
-def told(part: Fields) -> Text | None:
-    """What the editor says or asks, or the plan that it shows: its words, with what else the part has."""
+def take_editor_text(part: Fields) -> Text | None:
+    """Take a message, question or plan of the editor; the part's other fields go to `extra`."""
     kind = part.look("kind")
-    names = TOLD.get(kind, ()) if isinstance(kind, str) else ()
-    words = [said for name in names if (said := _take_words(part, name)) is not None]
-    return Text(text="\n\n".join(words), extra=part.rest()) if words else None
+    names = EDITOR_TEXT_KEYS.get(kind, ()) if isinstance(kind, str) else ()
+    texts = [text for name in names if (text := _take_markdown(part, name)) is not None]
+    return Text(text="\n\n".join(texts), extra=part.rest()) if texts else None
 
 
-def _take_words(part: Fields, name: str) -> str | None:
-    """Move words out of a part, which are text or Markdown."""
-    said = part.look(name)
-    if isinstance(said, str):
+def _take_markdown(part: Fields, name: str) -> str | None:
+    """Take a field that is a string or a Markdown object."""
+    value = part.look(name)
+    if isinstance(value, str):
         return part.text(name)
-    inner = part.nested(name) if isinstance(said, dict) and isinstance(said.get("value"), str) else None
+    inner = part.nested(name) if isinstance(value, dict) and isinstance(value.get("value"), str) else None
     return None if inner is None else inner.text("value")
 
 
 def is_sidechain(part: Fields) -> bool:
-    """Whether a sub-agent is concerned: by the call that started it, or at first by a flag."""
+    """Whether a part belongs to a subagent: by the call that started it, or in old versions by a flag."""
     return bool(part.look("subAgentInvocationId")) or part.look("fromSubAgent") is True
 
 
-def referred(part: Fields) -> str | None:
-    """Where an inline reference leads: to a file, a stretch of it, or a symbol in it."""
-    place = part.look("inlineReference")
-    if isinstance(place, dict) and isinstance(place.get("location"), dict):
-        place = place["location"]
-    return places.path_of(place)
+def _reference_url(part: Fields) -> str | None:
+    """Return the target of an inline reference: a file, a range of it, or a symbol in it."""
+    target = part.look("inlineReference")
+    if isinstance(target, dict) and isinstance(target.get("location"), dict):
+        target = target["location"]
+    return locations.path_of(target)
 
 
-def words_for(part: Fields) -> str:
-    """How the editor writes an inline reference: by its name, a symbol as code, a file by its last step."""
+def reference_label(part: Fields) -> str:
+    """Return the label of an inline reference in the editor: its name, a symbol as code, or a file name."""
     name = part.look("name")
     if isinstance(name, str) and name:
         return name
-    place = part.look("inlineReference")
-    symbol = place.get("name") if isinstance(place, dict) else None
+    target = part.look("inlineReference")
+    symbol = target.get("name") if isinstance(target, dict) else None
     if isinstance(symbol, str) and symbol:
         return f"`{symbol}`"
-    path = referred(part)
-    return "" if path is None else places.name_of(path) or path
+    path = _reference_url(part)
+    return "" if path is None else locations.last_component(path) or path
 
 
-def input_shown(part: Fields) -> Any:
-    """The arguments of a call, as far as they were shown."""
+def shown_input(part: Fields) -> Any:
+    """Return the arguments of a call, as far as they were shown."""
     specific, details = part.look("toolSpecificData"), part.look("resultDetails")
     if isinstance(specific, dict):
         if "rawInput" in specific:
@@ -128,12 +130,12 @@ def input_shown(part: Fields) -> Any:
         if specific.get("kind") == SIMPLE:
             return specific.get("input")
         names = ("commandLine", "command", "cwd", "todoList", "prompt", "description", "agentName")
-        if said := {name: specific[name] for name in names if name in specific}:
-            return said
+        if shown_values := {name: specific[name] for name in names if name in specific}:
+            return shown_values
     return details.get("input") if isinstance(details, dict) else None
 
 
 def is_mcp(part: Fields | None) -> bool:
-    """Whether a tool is one of an MCP server."""
+    """Whether a tool belongs to an MCP server."""
     origin = None if part is None else part.look("source")
     return isinstance(origin, dict) and origin.get("type") == "mcp"

@@ -1,4 +1,4 @@
-"""What tools answered: text, trees of text, pictures; or what the editor showed of it."""
+"""The results of tools: text, trees of text, images; or the editor's rendering of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agent_journal.decoding.fields import Fields
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult
-from agent_journal.readers.vscode_copilot import places
+from agent_journal.readers.vscode_copilot import locations
 from agent_journal.readers.vscode_copilot.attachments import base64_of
 from agent_journal.readers.vscode_copilot.names import SIMPLE
 
@@ -17,50 +17,50 @@ if TYPE_CHECKING:
 
 Output: TypeAlias = list[Text | Code | Reasoning | ToolCall | Media | Other]
 # `[](file:///a.py)`
-_NAMELESS = re.compile(r"\[\]\(([^()\s]+)\)")
+_LINK_WITHOUT_LABEL = re.compile(r"\[\]\(([^()\s]+)\)")
 _KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 
 
-def given(raw: dict[str, Any], around: Fields, call: Call, shown: Fields | None) -> ToolResult:
-    """The result that the model was given; what it has beyond its content stays in `extra`."""
-    fields = Fields(raw, around.note, around.where)
-    fields.drop("$mid")  # how the editor sends it between its processes
+def from_model(raw: dict[str, Any], request: Fields, call: Call, shown: Fields | None) -> ToolResult:
+    """Convert the result that the model received; its other fields stay in `extra`."""
+    fields = Fields(raw, request.note, request.where)
+    fields.drop("$mid")  # a marker for the editor's inter-process messages
     content = fields.items("content") or []
     failed = fields.flag("hasError")
     return ToolResult(
         call_id=call.call_id,
         name=call.name,
-        output=_plain([_part(item) for item in content]),
+        output=_simplify([_part(item) for item in content]),
         is_error=_is_error(shown) if failed is None else failed,
         native=content if any(map(_tree, content)) else None,
         extra=fields.rest() | _exit_code(shown),
     )
 
 
-def seen(shown: Fields, call_id: str | None, name: str) -> ToolResult | None:
-    """What the editor showed of a result, where nothing else is known of it."""
+def from_shown(shown: Fields, call_id: str | None, name: str) -> ToolResult | None:
+    """Convert the editor's rendering of a result, which is otherwise unknown."""
     details, specific = shown.look("resultDetails"), shown.look("toolSpecificData")
     output: Output = []
-    told = details.get("output") if isinstance(details, dict) else None
-    if isinstance(told, list):
-        output = [_shown_part(item) for item in told]
-    elif isinstance(told, dict) and (made := _made(told)) is not None:
-        output = [made]
-    elif (text := _said_by(specific) or _error(shown) or _found(shown)) is not None:
+    raw = details.get("output") if isinstance(details, dict) else None
+    if isinstance(raw, list):
+        output = [_shown_part(item) for item in raw]
+    elif isinstance(raw, dict) and (media := _generated_media(raw)) is not None:
+        output = [media]
+    elif (text := _specific_text(specific) or _error(shown) or _shown_text(shown)) is not None:
         output = [Text(text=text)]
     if not output:
         return None
     return ToolResult(
         call_id=call_id,
         name=name,
-        output=_plain(output),
+        output=_simplify(output),
         is_error=_is_error(shown),
         extra=_exit_code(shown),
     )
 
 
-def _plain(parts: Output) -> str | Output:
-    """One text as it is; anything else as parts."""
+def _simplify(parts: Output) -> str | Output:
+    """Return a single text as a string; anything else as parts."""
     if not parts:
         return ""
     first = parts[0]
@@ -79,7 +79,7 @@ def _part(item: Any) -> Text | Media | Other:
 
 
 def _tree(item: Any) -> dict[str, Any] | None:
-    """The prompt that a result is, if it is one: kept as it is, because its text does not tell all of it."""
+    """Return the prompt tree in a result, if there is one; its text alone would lose information."""
     value = item.get("value") if isinstance(item, dict) else None
     node = value.get("node") if isinstance(value, dict) else None
     return node if isinstance(node, dict) else None
@@ -90,7 +90,7 @@ def _without(item: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _data(item: dict[str, Any]) -> Media | None:
-    """Bytes with their media type."""
+    """Convert bytes with their media type."""
     mime, data = item.get("mimeType"), item.get("data")
     encoded = data if isinstance(data, str) else base64_of(data)
     if not isinstance(mime, str) or encoded is None:
@@ -104,8 +104,8 @@ def _kind(mime: str | None) -> MediaKind:
 
 
 def text_of_tree(node: dict[str, Any]) -> str:
-    """The text of a prompt that is kept as a tree; a node says whether a line ends before it."""
-    said: list[str] = []
+    """Return the text of a prompt tree; a node states whether it starts a new line."""
+    texts: list[str] = []
     pending: list[Any] = [node]
     while pending:
         current = pending.pop()
@@ -113,12 +113,12 @@ def text_of_tree(node: dict[str, Any]) -> str:
             continue
         text, children = current.get("text"), current.get("children")
         if isinstance(text, str):
-            if said and current.get("lineBreakBefore") and not said[-1].endswith("\n"):
-                said.append("\n")
-            said.append(text)
+            if texts and current.get("lineBreakBefore") and not texts[-1].endswith("\n"):
+                texts.append("\n")
+            texts.append(text)
         if isinstance(children, list):
             pending.extend(reversed(children))
-    return "".join(said)
+    return "".join(texts)
 
 
 def _shown_part(item: Any) -> Text | Media | Other:
@@ -131,45 +131,45 @@ def _shown_part(item: Any) -> Text | Media | Other:
     return Media(kind=_kind(mime), mime=mime, data=item["value"])
 
 
-def _made(output: dict[str, Any]) -> Media | None:
-    """What a tool made, such as an image."""
+def _generated_media(output: dict[str, Any]) -> Media | None:
+    """Convert the output of a tool that generates media, such as an image."""
     mime, data = output.get("mimeType"), output.get("base64Data")
     if not isinstance(mime, str) or not isinstance(data, str):
         return None
     return Media(kind=_kind(mime), mime=mime, data=data)
 
 
-def _said_by(specific: Any) -> str | None:
-    """What a terminal printed, a sub-agent answered, or another program's tool gave."""
+def _specific_text(specific: Any) -> str | None:
+    """Return the output of a terminal, the answer of a subagent, or the output of an external tool."""
     if not isinstance(specific, dict):
         return None
-    printed = specific.get("terminalCommandOutput")
-    told = specific.get("output" if specific.get("kind") == SIMPLE else "result")
-    found = printed.get("text") if isinstance(printed, dict) else told
-    return found if isinstance(found, str) and found else None
+    terminal = specific.get("terminalCommandOutput")
+    result = specific.get("output" if specific.get("kind") == SIMPLE else "result")
+    text = terminal.get("text") if isinstance(terminal, dict) else result
+    return text if isinstance(text, str) and text else None
 
 
-def _found(shown: Fields) -> str | None:
-    """What the editor says was done, and the places that were found, each on a line of its own."""
-    done, details = shown.look("pastTenseMessage"), shown.look("resultDetails")
-    words = done.get("value") if isinstance(done, dict) else done
-    lines = [_NAMELESS.sub(_path, words)] if isinstance(words, str) and words.strip() else []
-    lines += map(_place, details) if isinstance(details, list) else ()
+def _shown_text(shown: Fields) -> str | None:
+    """Return the editor's message about a result, and the locations in it, each on a line of its own."""
+    message, details = shown.look("pastTenseMessage"), shown.look("resultDetails")
+    text = message.get("value") if isinstance(message, dict) else message
+    lines = [_LINK_WITHOUT_LABEL.sub(_link_path, text)] if isinstance(text, str) and text.strip() else []
+    lines += map(_location, details) if isinstance(details, list) else ()
     return "\n".join(line for line in lines if line) or None
 
 
-def _path(link: re.Match[str]) -> str:
-    """Where a link without words leads; the editor shows the file instead."""
-    return places.path_of(link[1].partition("#")[0]) or link[0]
+def _link_path(link: re.Match[str]) -> str:
+    """Return the target of a link without a label; the editor shows the file instead."""
+    return locations.path_of(link[1].partition("#")[0]) or link[0]
 
 
-def _place(item: Any) -> str:
-    path, (line, _) = places.path_of(item), places.lines_of(item)
+def _location(item: Any) -> str:
+    path, (line, _) = locations.path_of(item), locations.lines_of(item)
     return f"{path}:{line}" if path and line is not None else path or ""
 
 
 def _error(shown: Fields) -> str | None:
-    """Why a tool gave nothing."""
+    """Return the error of a tool."""
     error = shown.look("resultError")
     return error if isinstance(error, str) and error else None
 

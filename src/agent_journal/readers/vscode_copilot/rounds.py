@@ -1,7 +1,7 @@
-"""What went to and from the model while it answered one prompt: rounds of text, thoughts and tool calls.
+"""The rounds with the model for one prompt: text, reasoning and tool calls.
 
-What was shown of a response repeats most of it, under other names and ids: calls are found by their id, else
-by the tool's name in its order, else by their place.
+The shown parts of a response repeat most of it under other names and ids: calls are paired by their id, else
+by the tool's name in order, else by their position.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ import msgspec
 
 from agent_journal.decoding.fields import Fields
 from agent_journal.notes import Kind
-from agent_journal.readers.vscode_copilot.names import MODELS_NAMES
+from agent_journal.readers.vscode_copilot.names import MODEL_TOOL_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The editor makes ids of calls unique with this and a number.
+# The editor appends this and a number to call ids to make them unique.
 _SUFFIX = "__vscode-"
 _INTERNAL = "_internal"
 _OBJECTS = {dict}
-# Shorter words of what a call was given may stand anywhere.
-_TELLING = 4
-# Calls in a row that are looked through for the one that is shown.
-_MOST_REFUSED = 50
-_WORDED = ("value", "command", "original")
+# Shorter argument values may occur in any text.
+_MIN_VALUE_CHARS = 4
+# How many consecutive calls are searched for the one that is shown.
+_MAX_SKIPPED_CALLS = 50
+_TEXT_KEYS = ("value", "command", "original")
 
 
 class Call(NamedTuple):
-    """A call that the model made: the round it made it in, and its number among all calls."""
+    """A call of the model: its round, and its number among all calls."""
 
     round: int
     number: int
@@ -47,39 +47,39 @@ class Round(NamedTuple):
     fields: Fields
     calls: list[Call]
     text: str | None
-    """What it said."""
+    """Its text."""
     thought: str | None
 
 
 def thought_of(value: Any) -> str | None:
-    """A thought is one text or several pieces of it."""
+    """Return a thought, which is one text or several pieces."""
     if isinstance(value, list):
         value = "".join(piece for piece in value if isinstance(piece, str))
     return value if isinstance(value, str) and value and not value.isspace() else None
 
 
-def rounds_of(metadata: Fields) -> list[Round]:
-    """The rounds of a response; what is none stays where it is."""
+def read_rounds(metadata: Fields) -> list[Round]:
+    """Return the rounds of a response; values of another form stay in the metadata."""
     raw = metadata.look("toolCallRounds")
     if not isinstance(raw, list):
         return []
     if not set(map(type, raw)) <= _OBJECTS:
-        metadata.note(Kind.WRONG_TYPE, metadata.where, "a round of tool calls is no object")
+        metadata.note(Kind.WRONG_TYPE, metadata.where, "a round of tool calls is not an object")
         return []
-    found: list[Round] = []
+    rounds: list[Round] = []
     number = 0
-    for place, item in enumerate(raw):
+    for index, item in enumerate(raw):
         fields = Fields(item, metadata.note, metadata.where)
-        calls = _calls(fields, place, number)
-        said, thinking = fields.look("response"), fields.look("thinking")
-        text = said if isinstance(said, str) and said and not said.isspace() else None
+        calls = _read_calls(fields, index, number)
+        response, thinking = fields.look("response"), fields.look("thinking")
+        text = response if isinstance(response, str) and response and not response.isspace() else None
         thought = thought_of(thinking.get("text")) if isinstance(thinking, dict) else None
-        found.append(Round(fields, calls, text, thought))
+        rounds.append(Round(fields, calls, text, thought))
         number += len(calls)
-    return found
+    return rounds
 
 
-def _calls(fields: Fields, place: int, number: int) -> list[Call]:
+def _read_calls(fields: Fields, round_index: int, number: int) -> list[Call]:
     raw = fields.look("toolCalls")
     if not raw or not isinstance(raw, list) or not set(map(type, raw)) <= _OBJECTS:
         return []
@@ -87,108 +87,108 @@ def _calls(fields: Fields, place: int, number: int) -> list[Call]:
     for count, item in enumerate(raw):
         inner = Fields(item, fields.note, fields.where)
         call_id = inner.text("id")
-        calls.append(Call(place, number + count, inner.text("name") or "", call_id, inner))
+        calls.append(Call(round_index, number + count, inner.text("name") or "", call_id, inner))
     return calls
 
 
 class Pairing:
-    """Which shown invocation is of which call, by their places in either list."""
+    """Pairs each shown invocation with a call, by their indexes in either list."""
 
     def __init__(self, calls: list[Call], invocations: dict[int, Fields]) -> None:
         self.call_of: dict[int, Call] = {}
         self._calls = calls
-        self._left = set(range(len(calls)))
-        pending = {place: shown for place, shown in invocations.items() if not is_internal(shown)}
-        for take in (self._by_id, self._by_name, self._by_order):
+        self._unpaired = set(range(len(calls)))
+        pending = {index: shown for index, shown in invocations.items() if not is_internal(shown)}
+        for pair_by in (self._pair_by_id, self._pair_by_name, self._pair_by_order):
             if pending:
-                take(pending)
+                pair_by(pending)
 
     @property
-    def unshown(self) -> list[Call]:
-        """The calls of which nothing was shown, in their order."""
-        return [self._calls[number] for number in sorted(self._left)] if self._left else []
+    def hidden_calls(self) -> list[Call]:
+        """The calls that were not shown, in order."""
+        return [self._calls[number] for number in sorted(self._unpaired)] if self._unpaired else []
 
-    def _pair(self, pending: dict[int, Fields], place: int, number: int) -> None:
-        self.call_of[place] = self._calls[number]
-        self._left.discard(number)
-        pending.pop(place, None)
+    def _pair(self, pending: dict[int, Fields], index: int, number: int) -> None:
+        self.call_of[index] = self._calls[number]
+        self._unpaired.discard(number)
+        pending.pop(index, None)
 
-    def _by_id(self, pending: dict[int, Fields]) -> None:
+    def _pair_by_id(self, pending: dict[int, Fields]) -> None:
         numbers: dict[str, int] = {}
         for number, call in enumerate(self._calls):
             if call.call_id is not None:
                 numbers.setdefault(call.call_id.partition(_SUFFIX)[0], number)
                 numbers.setdefault(call.call_id, number)
-        for place, shown in list(pending.items()):
-            said = shown.look("toolCallId")
-            found = numbers.get(said.partition(_SUFFIX)[0]) if isinstance(said, str) else None
-            if found is not None and found in self._left:
-                self._pair(pending, place, found)
+        for index, shown in list(pending.items()):
+            call_id = shown.look("toolCallId")
+            matching = numbers.get(call_id.partition(_SUFFIX)[0]) if isinstance(call_id, str) else None
+            if matching is not None and matching in self._unpaired:
+                self._pair(pending, index, matching)
 
-    def _by_name(self, pending: dict[int, Fields]) -> None:
+    def _pair_by_name(self, pending: dict[int, Fields]) -> None:
         waiting: dict[str, deque[int]] = {}
-        for number in sorted(self._left):
+        for number in sorted(self._unpaired):
             waiting.setdefault(self._calls[number].name, deque()).append(number)
-        unpaired = Counter(map(tool_of, pending.values()))
-        for place, shown in list(pending.items()):
-            tool = tool_of(shown)
+        unpaired = Counter(map(model_tool_name, pending.values()))
+        for index, shown in list(pending.items()):
+            tool = model_tool_name(shown)
             if queue := waiting.get(tool):
-                for _ in range(self._skipped(queue, shown, len(queue) - unpaired[tool])):
+                for _ in range(self._count_skipped(queue, shown, len(queue) - unpaired[tool])):
                     queue.popleft()
-                self._pair(pending, place, queue.popleft())
+                self._pair(pending, index, queue.popleft())
             unpaired[tool] -= 1
 
-    def _skipped(self, queue: deque[int], shown: Fields, most: int) -> int:
-        """How many calls of a tool were not shown before this one was: the first that fits is its own.
+    def _count_skipped(self, queue: deque[int], shown: Fields, max_skipped: int) -> int:
+        """Count the hidden calls of a tool before the shown one, which is the first that matches.
 
-        The editor shows no call whose arguments are not what the tool takes.
+        The editor does not show a call with invalid arguments.
         """
-        if most <= 0:
+        if max_skipped <= 0:
             return 0
-        said = _shown_words(shown)
-        calls = (self._calls[number] for number in islice(queue, min(most, _MOST_REFUSED) + 1))
-        return next((count for count, call in enumerate(calls) if _fits(call, said)), 0)
+        shown_text = _shown_text(shown)
+        calls = (self._calls[number] for number in islice(queue, min(max_skipped, _MAX_SKIPPED_CALLS) + 1))
+        return next((count for count, call in enumerate(calls) if _matches(call, shown_text)), 0)
 
-    def _by_order(self, pending: dict[int, Fields]) -> None:
-        if len(pending) == len(self._left):
-            for place, number in zip(list(pending), sorted(self._left), strict=True):
-                self._pair(pending, place, number)
+    def _pair_by_order(self, pending: dict[int, Fields]) -> None:
+        if len(pending) == len(self._unpaired):
+            for index, number in zip(list(pending), sorted(self._unpaired), strict=True):
+                self._pair(pending, index, number)
 
 
-def _shown_words(shown: Fields) -> str:
-    """What is shown of a call: the command of a terminal, or a sentence with links."""
+def _shown_text(shown: Fields) -> str:
+    """Return the text of an invocation: a terminal command, or a sentence with links."""
     specific = shown.look("toolSpecificData")
     line = specific.get("commandLine") if isinstance(specific, dict) else None
-    told = [shown.look("invocationMessage"), shown.look("pastTenseMessage"), specific, line]
-    worded = [one.get(name) for one in told if isinstance(one, dict) for name in _WORDED]
-    words = "\n".join(word for word in (*told, *worded) if isinstance(word, str))
-    return unquote(words, errors="replace")
+    values = [shown.look("invocationMessage"), shown.look("pastTenseMessage"), specific, line]
+    inner_values = [value.get(name) for value in values if isinstance(value, dict) for name in _TEXT_KEYS]
+    text = "\n".join(value for value in (*values, *inner_values) if isinstance(value, str))
+    return unquote(text, errors="replace")
 
 
-def _fits(call: Call, said: str) -> bool:
-    """Whether what is shown has words of what a call was given."""
+def _matches(call: Call, shown_text: str) -> bool:
+    """Whether the text of an invocation contains an argument of a call."""
     arguments = call.fields.look("arguments")
     try:
-        given = msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments
+        decoded = msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return False
-    values = given.values() if isinstance(given, dict) else ()
-    words = (unquote(value, errors="replace") for value in values if isinstance(value, str))
-    return any(len(word) >= _TELLING and word in said for word in words)
+    values = decoded.values() if isinstance(decoded, dict) else ()
+    texts = (unquote(value, errors="replace") for value in values if isinstance(value, str))
+    return any(len(text) >= _MIN_VALUE_CHARS and text in shown_text for text in texts)
 
 
-def tool_of(shown: Fields) -> str:
-    """What the model calls the tool of an invocation."""
+def model_tool_name(shown: Fields) -> str:
+    """Return the model's name for the tool of an invocation."""
     tool = shown.look("toolId")
-    return MODELS_NAMES.get(tool, tool) if isinstance(tool, str) else ""
+    return MODEL_TOOL_NAMES.get(tool, tool) if isinstance(tool, str) else ""
 
 
 def is_internal(shown: Fields) -> bool:
-    """Whether another tool used this one: the model did not ask for it."""
+    """Whether another tool called this one, not the model."""
     tool = shown.look("toolId")
     return isinstance(tool, str) and tool.endswith(_INTERNAL)
 
 
 def all_calls(rounds: Iterable[Round]) -> list[Call]:
-    """The calls of all rounds, in their order."""
-    return [call for one in rounds for call in one.calls]
+    """Return the calls of all rounds, in order."""
+    return [call for current in rounds for call in current.calls]

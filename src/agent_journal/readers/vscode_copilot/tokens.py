@@ -1,4 +1,4 @@
-"""Tokens: how large the last prompt was, and how much came out."""
+"""Tokens: the size of the last prompt, and of the output."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from agent_journal.decoding.fields import Fields
     from agent_journal.model import Bag
 
-_COUNTS = ("promptTokens", "completionTokens", "outputTokens")
-_TOTALS = ("inputTokens", "cachedTokens", "outputTokens")
-_BESIDE = (
+_COUNT_KEYS = ("promptTokens", "completionTokens", "outputTokens")
+_TOTAL_KEYS = ("inputTokens", "cachedTokens", "outputTokens")
+_EXTRA_KEYS = (
     "promptTokenDetails",
     "outputBuffer",
     "copilotCredits",
@@ -23,39 +23,39 @@ _BESIDE = (
 
 
 def usage(request: Fields, result: Fields | None, metadata: Fields | None) -> Usage | None:
-    """What a request states about its tokens: at first its result's metadata did, then the request itself.
+    """Return the usage of a request: in old versions in its result's metadata, later in the request itself.
 
-    The prompt is that of the last round, with what was read from a cache; the output is that of all rounds.
-    Where the sums of all rounds are stated, by model, they count instead.
+    The prompt is that of the last round, including cached tokens; the output is that of all rounds. Totals
+    of all rounds, stated by model, take precedence.
     """
     stated = None if result is None or result.look("usage").__class__ is not dict else result.nested("usage")
-    said: Bag = {}
+    counts: Bag = {}
     for holder in (request, result, stated, metadata):
         if holder is not None:
-            for name in _COUNTS:
+            for name in _COUNT_KEYS:
                 value = holder.look(name)
-                # Moved out, unless another one was stated before.
-                if value.__class__ is int and said.get(name, value) == value:
-                    said[name] = holder.take(name)
-    prompt, output = said.get("promptTokens"), said.get("completionTokens", said.get("outputTokens"))
+                # A different value stays if the same count was stated before.
+                if value.__class__ is int and counts.get(name, value) == value:
+                    counts[name] = holder.take(name)
+    prompt, output = counts.get("promptTokens"), counts.get("completionTokens", counts.get("outputTokens"))
     if prompt is None and output is None:
         return None
     sums = totals(request)
-    for name in _BESIDE:
+    for name in _EXTRA_KEYS:
         if request.has(name):
-            said[name] = request.take(name)
+            counts[name] = request.take(name)
     if sums is None:
-        return Usage(input=prompt, output=output, extra=said)
-    given, cached, came = sums
-    return Usage(input=max(given - cached, 0), cache_read=cached, output=came, extra=said)
+        return Usage(input=prompt, output=output, extra=counts)
+    total_input, cached, total_output = sums
+    return Usage(input=max(total_input - cached, 0), cache_read=cached, output=total_output, extra=counts)
 
 
 def totals(request: Fields) -> tuple[int, int, int] | None:
-    """What all rounds were given, how much of it from a cache, and what they gave; None if not told."""
+    """Return the total input, cached input and output of all rounds; None if they are not stated."""
     models = [*objects(request.look("modelTotals"))]
-    counts = [[counted(model.get(name)) for name in _TOTALS] for model in models]
-    whole = [[count for count in each if count is not None] for each in counts]
-    if not whole or any(len(each) < len(_TOTALS) for each in whole):
+    rows = [[counted(model.get(name)) for name in _TOTAL_KEYS] for model in models]
+    known_rows = [[count for count in row if count is not None] for row in rows]
+    if not known_rows or any(len(row) < len(_TOTAL_KEYS) for row in known_rows):
         return None
-    given, cached, came = map(sum, zip(*whole, strict=True))
-    return given, cached, came
+    total_input, cached, total_output = map(sum, zip(*known_rows, strict=True))
+    return total_input, cached, total_output

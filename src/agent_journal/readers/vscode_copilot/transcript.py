@@ -1,6 +1,6 @@
-"""The extension's transcript of a session: a few of the events that the vendor's command line tool writes.
+"""The extension's transcript of a session: a subset of the events that the Copilot CLI writes.
 
-It is a second view of a session, and read only where the session itself is gone.
+It is a second view of a session, and read only if the session itself is missing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.model import Message, ToolCall
 from agent_journal.readers.dialects.copilot_events.session import Session
 from agent_journal.readers.vscode_copilot import companions
-from agent_journal.readers.vscode_copilot.names import kind_of
+from agent_journal.readers.vscode_copilot.names import tool_kind
 from agent_journal.readers.vscode_copilot.session import EDITOR
 
 if TYPE_CHECKING:
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 
-def conversation(source: Source, note: Notes, name: str) -> Conversation:
-    """The conversation that a transcript tells."""
+def read_transcript(source: Source, note: Notes, name: str) -> Conversation:
+    """Read the conversation of a transcript."""
     events = Session(source, note)
     events.read()
     if not events.is_one:
-        raise UnreadableSource(source.label, "no line in it is an event of a session")
-    told = events.conversation(name)
-    around = companions.workspace(source, note)
+        raise UnreadableSource(source.label, "it contains no event of a session")
+    conversation = events.conversation(name)
+    workspace = companions.load_workspace(source, note)
     return replace(
-        told,
-        cwd=told.cwd or companions.folder_of(around),
+        conversation,
+        cwd=conversation.cwd or companions.workspace_folder(workspace),
         editor=EDITOR,
-        timeline=[_entry(entry) for entry in told.timeline],
-        context={"workspace": around} if around else {},
+        timeline=[_entry(entry) for entry in conversation.timeline],
+        context={"workspace": workspace} if workspace else {},
     )
 
 
@@ -46,5 +46,5 @@ def _entry(entry: Message | Event) -> Message | Event:
 
 
 def _part(part: Part) -> Part:
-    """A call of one of the editor's tools, which have other names than the command line tool's."""
-    return replace(part, kind=kind_of(part.name)) if isinstance(part, ToolCall) else part
+    """Set the kind of a call by the editor's tool names, which differ from those of the CLI."""
+    return replace(part, kind=tool_kind(part.name)) if isinstance(part, ToolCall) else part

@@ -1,4 +1,4 @@
-"""Finding by meaning: texts and questions as vectors, where what means the same lies close together.
+"""Semantic search: texts and questions as vectors, which are close together if the meaning is similar.
 
-Nothing here knows the archive: it gets keys with texts and gives keys back.
+Nothing here knows the archive: it takes keys with texts and returns keys.
 """

@@ -1,4 +1,4 @@
-"""The fallback without a model: words and their parts, hashed to places. It finds what shares spelling."""
+"""The fallback without a model: hashes of words and their parts. It matches similar spellings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from agent_journal.search.semantic.models import of_length_one
+from agent_journal.search.semantic.models import normalize_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORD = re.compile(r"\w+")
-_DIMENSIONS = 256
-_PART = 3  # letters in a row, as they stand in a word
-_SHARE = 0.3  # of a part beside a whole word
+_VECTOR_DIMENSIONS = 256
+_NGRAM_CHARS = 3
+_NGRAM_WEIGHT = 0.3  # compared with a whole word
 
 
 class HashModel:
-    """Each word, and each three letters of it, adds to one of 256 places or takes from it."""
+    """Adds each word, and each three letters of it, to one of 256 dimensions or subtracts it."""
 
     name = "hash 1"
-    dimensions = _DIMENSIONS
+    dimensions = _VECTOR_DIMENSIONS
     batch = 256
     is_rough = True
 
@@ -32,17 +32,17 @@ class HashModel:
         """A row for each text."""
         import numpy as np  # noqa: PLC0415
 
-        rows = np.zeros((len(texts), _DIMENSIONS), np.float32)
+        rows = np.zeros((len(texts), _VECTOR_DIMENSIONS), np.float32)
         for row, text in zip(rows, texts, strict=True):
             for feature, weight in _features(text):
                 hashed = crc32(feature.encode("utf-8", "replace"))
-                row[hashed % _DIMENSIONS] += weight if hashed & 0x8000_0000 else -weight
-        return of_length_one(rows)
+                row[hashed % _VECTOR_DIMENSIONS] += weight if hashed & 0x8000_0000 else -weight
+        return normalize_rows(rows)
 
 
 def _features(text: str) -> Iterator[tuple[str, float]]:
     for word in _WORD.findall(text.lower()):
         yield word, 1.0
-        edged = f"<{word}>"
-        for at in range(len(edged) - _PART + 1):
-            yield edged[at : at + _PART], _SHARE
+        bounded = f"<{word}>"
+        for at in range(len(bounded) - _NGRAM_CHARS + 1):
+            yield bounded[at : at + _NGRAM_CHARS], _NGRAM_WEIGHT

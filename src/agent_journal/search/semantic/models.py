@@ -1,4 +1,4 @@
-"""What turns texts into vectors: a model of one's own, the bundled one, or hashes where there is neither."""
+"""Choose the embedding model: the user's own, the bundled one, or hashes if there is neither."""
 
 from __future__ import annotations
 
@@ -15,73 +15,75 @@ if TYPE_CHECKING:
 
 
 class Model(Protocol):
-    """Turns texts into vectors of length one; a text that says nothing to it becomes zeros."""
+    """Turns texts into vectors of length one; a text without known words becomes zeros."""
 
     name: str
     """Vectors of models with other names cannot be compared."""
     dimensions: int
     batch: int
-    """How many texts are best taken together: they take a fraction of a second."""
+    """The best number of texts per call; it takes a fraction of a second."""
     is_rough: bool
-    """Whether it knows spelling, and nothing of meaning."""
+    """Whether it compares spellings, not meanings."""
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """A row for each text."""
 
 
-def of_length_one(rows: NDArray[np.float32]) -> Vectors:
-    """Vectors in the same directions; zeros stay zeros."""
-    import numpy as np  # noqa: PLC0415 (takes long)
+def normalize_rows(rows: NDArray[np.float32]) -> Vectors:
+    """Scale vectors to length one; zeros stay zeros."""
+    import numpy as np  # noqa: PLC0415 (slow to import)
 
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
-class Chosen(NamedTuple):
-    """The model that serves, and why it is not the one that was wished for."""
+class ModelChoice(NamedTuple):
+    """The model to use, and why it is not the configured one."""
 
     model: Model | None
-    trouble: str = ""
+    problem: str = ""
 
 
-def chosen(model_path: Path, fallback: str, *, own: bool = True, is_settled: bool = False) -> Chosen:
-    """The model in a folder if there is one (and it is wanted), else the bundled one, else the fallback."""
-    trouble = ""
-    if own:
-        model, trouble = own_model(model_path, is_settled=is_settled)
+def choose_model(
+    model_path: Path, fallback: str, *, allow_custom: bool = True, is_configured: bool = False
+) -> ModelChoice:
+    """Return the custom model if there is one and it is allowed, else the bundled one or the fallback."""
+    problem = ""
+    if allow_custom:
+        model, problem = load_custom_model(model_path, is_configured=is_configured)
         if model is not None:
-            return Chosen(model)
+            return ModelChoice(model)
     from agent_journal.search.semantic import static  # noqa: PLC0415 (imports numpy)
 
     try:
-        return Chosen(static.load(), trouble)
+        return ModelChoice(static.load(), problem)
     except static.NotInstalled as error:
-        instead = "words are hashed instead" if fallback == "hash" else "nothing is found by meaning"
-        trouble = "; ".join(filter(None, (trouble, f"{error}: {instead}")))
+        instead = "hashes of words are used instead" if fallback == "hash" else "there is no semantic search"
+        problem = "; ".join(filter(None, (problem, f"{error}: {instead}")))
     if fallback == "hash":
         from agent_journal.search.semantic.hashed import HashModel  # noqa: PLC0415
 
-        return Chosen(HashModel(), trouble)
-    return Chosen(None, trouble)
+        return ModelChoice(HashModel(), problem)
+    return ModelChoice(None, problem)
 
 
-def own_model(folder: Path, *, is_settled: bool = False) -> Chosen:
-    """The ONNX model in a folder; that there is none is trouble if somebody settled that one is there."""
+def load_custom_model(folder: Path, *, is_configured: bool = False) -> ModelChoice:
+    """Load the ONNX model in a folder; that there is none is a problem only if it is configured."""
     if not (folder / "model.onnx").is_file():
-        trouble = f"there is no model.onnx in {folder}, which index.vector.model_path names"
-        return Chosen(None, trouble if is_settled else "")
+        problem = f"there is no model.onnx in {folder}, which index.vector.model_path refers to"
+        return ModelChoice(None, problem if is_configured else "")
     from agent_journal.search.semantic import onnx  # noqa: PLC0415
 
     try:
-        return Chosen(onnx.load(folder))
-    except onnx.Unusable as error:
-        return Chosen(None, str(error))
+        return ModelChoice(onnx.load(folder))
+    except onnx.UnusableModel as error:
+        return ModelChoice(None, str(error))
 
 
-def name_of(model_path: Path, *, own: bool = True) -> str:
-    """The name of the model that would serve if all is well, without loading it; `""` if none is there."""
+def expected_model_name(model_path: Path, *, allow_custom: bool = True) -> str:
+    """Return the name of the model to use, without loading it; `""` if there is none."""
     from agent_journal.search.semantic import onnx, static  # noqa: PLC0415
 
-    if own and (model_path / "model.onnx").is_file():
-        return onnx.name_of(model_path)
-    return static.name_of()
+    if allow_custom and (model_path / "model.onnx").is_file():
+        return onnx.model_name(model_path)
+    return static.model_name()

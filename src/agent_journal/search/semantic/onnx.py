@@ -1,4 +1,4 @@
-"""A model of one's own: a folder with `model.onnx` and `tokenizer.json`, as sentence models come."""
+"""A custom model: a folder with `model.onnx` and `tokenizer.json`, as sentence models are published."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding.text_encoding import encodable
-from agent_journal.search.semantic.models import of_length_one
+from agent_journal.search.semantic.models import normalize_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,67 +17,67 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 _MODEL, _TOKENIZER = "model.onnx", "tokenizer.json"
-_LONGEST = 256  # pieces of a text that are looked at
-_BATCH = 32
-_TRIAL = "a trial"
+_MAX_TOKENS = 256
+_BATCH_TEXTS = 32
+_TRIAL_TEXT = "a trial"
 
 
-class Unusable(Exception):
-    """There is a model, but it cannot be used."""
+class UnusableModel(Exception):
+    """The model exists, but cannot be used."""
 
 
-def name_of(folder: Path) -> str:
-    """The name of the model in a folder; another one there has another name."""
-    found = (folder / _MODEL).stat()
-    return f"onnx {folder.name} {found.st_size} {found.st_mtime_ns}"
+def model_name(folder: Path) -> str:
+    """Return the name of the model in a folder; a replaced model has another name."""
+    status = (folder / _MODEL).stat()
+    return f"onnx {folder.name} {status.st_size} {status.st_mtime_ns}"
 
 
 def load(folder: Path) -> OnnxModel:
-    """The model in a folder; raises Unusable."""
+    """Load the model in a folder; raises UnusableModel."""
     if find_spec("onnxruntime") is None:
-        raise Unusable(f"{folder}: 'pip install agent-journal[onnx]' is needed to use this model")
+        raise UnusableModel(f"{folder}: to use this model, run 'pip install agent-journal[onnx]'")
     import onnxruntime  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 (an extra)
     from tokenizers import Tokenizer  # noqa: PLC0415
 
     try:
         tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
         options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4  # what is wrong is told in one line, below
+        options.log_severity_level = 4  # errors are reported in one line, below
         session = onnxruntime.InferenceSession(str(folder / _MODEL), options)
-        tokenizer.enable_truncation(_LONGEST)
+        tokenizer.enable_truncation(_MAX_TOKENS)
         tokenizer.enable_padding()
-        return OnnxModel(name_of(folder), session, tokenizer)
+        return OnnxModel(model_name(folder), session, tokenizer)
     except Exception as error:
         why = str(error).strip().partition("\n")[0][:200]
-        raise Unusable(f"{folder}: this model cannot be used ({why})") from error
+        raise UnusableModel(f"{folder}: this model cannot be used ({why})") from error
 
 
 class OnnxModel:
-    """Takes what a model says of each piece of a text together, unless the model does that itself."""
+    """Averages a model's vectors of a text's tokens, unless the model does that itself."""
 
-    batch = _BATCH
+    batch = _BATCH_TEXTS
     is_rough = False
 
     def __init__(self, name: str, session: Any, tokenizer: Tokenizer) -> None:
         self.name = name
         self._session = session
         self._tokenizer = tokenizer
-        self._wanted = {each.name for each in session.get_inputs()}
+        self._input_names = {each.name for each in session.get_inputs()}
         self.dimensions = 0
-        self.dimensions = int(self.vectors([_TRIAL]).shape[1])
+        self.dimensions = int(self.vectors([_TRIAL_TEXT]).shape[1])
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A row for each text. Those of about the same length are taken together, as all are filled up."""
+        """A row for each text. Texts of similar length share a batch, as all are padded to the longest."""
         import numpy as np  # noqa: PLC0415
 
         rows = np.zeros((len(texts), self.dimensions), np.float32)
-        in_order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
-        for start in range(0, len(texts), _BATCH):
-            places = in_order[start : start + _BATCH]
-            found = self._batch([encodable(texts[at]) for at in places])
+        by_length = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        for start in range(0, len(texts), _BATCH_TEXTS):
+            positions = by_length[start : start + _BATCH_TEXTS]
+            batch = self._batch([encodable(texts[at]) for at in positions])
             if not self.dimensions:
-                return found
-            rows[places] = found
+                return batch
+            rows[positions] = batch
         return rows
 
     def _batch(self, texts: list[str]) -> NDArray[np.float32]:
@@ -90,12 +90,14 @@ class OnnxModel:
             "attention_mask": mask,
             "token_type_ids": _column(encoded, "type_ids"),
         }
-        said = self._session.run(None, {name: inputs[name] for name in inputs if name in self._wanted})
-        rows = said[0].astype(np.float32)
-        if rows.ndim == 3:  # noqa: PLR2004 (texts, pieces, dimensions)
+        outputs = self._session.run(
+            None, {name: inputs[name] for name in inputs if name in self._input_names}
+        )
+        rows = outputs[0].astype(np.float32)
+        if rows.ndim == 3:  # noqa: PLR2004 (texts, tokens, dimensions)
             weights = mask[:, :, None].astype(np.float32)
             rows = (rows * weights).sum(1) / np.maximum(weights.sum(1), 1)
-        return of_length_one(rows)
+        return normalize_rows(rows)
 
 
 def _column(encoded: list[Encoding], name: str) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Search by meaning: what is nearest to a question, among what its filters leave."""
+"""Rank entries by semantic similarity to a query, among those that pass its filters."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ if TYPE_CHECKING:
 
     from agent_journal.search.query import Query
     from agent_journal.search.semantic.models import Model
-    from agent_journal.search.semantic.vectors import Stored
+    from agent_journal.search.semantic.vectors import StoredVectors
 
-LEAST = 0.2  # likeness below which nothing is alike; unrelated texts are seldom above it
-_FEW = 20_000  # entries; so many are told by name
-_LONGEST = 2_000  # characters of a question
+MIN_SIMILARITY = 0.2  # unrelated texts are rarely more similar
+_MAX_ALLOWED_KEYS = 20_000  # that are passed as a list
+_MAX_QUESTION_CHARS = 2_000
 
 
-class Words(Protocol):
-    """The index of words, as far as it is asked what a query leaves."""
+class LexicalIndex(Protocol):
+    """The part of the word index that applies filters."""
 
     def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first."""
 
-    def allowed(self, query: Query, most: int) -> list[int] | None:
-        """Every key that filters and unwanted words of a query leave; None if more than so many are left."""
+    def allowed_keys(self, query: Query, limit: int) -> list[int] | None:
+        """Every key that passes filters and negated words of a query; None if more than `limit`."""
 
-    def among(self, query: Query, keys: Iterable[int]) -> set[int]:
-        """Those of some keys that filters and unwanted words of a query leave."""
+    def filter_keys(self, query: Query, keys: Iterable[int]) -> set[int]:
+        """The given keys that pass filters and negated words of a query."""
 
 
-class Meaning:
-    """Ranks by how near the vectors of entries are to that of a question."""
+class SemanticRanker:
+    """Ranks by the similarity of the vectors of entries to that of a question."""
 
-    def __init__(self, stored: Stored, model: Model, words: Words) -> None:
+    def __init__(self, stored: StoredVectors, model: Model, lexical: LexicalIndex) -> None:
         self._stored = stored
         self._model = model
-        self._words = words
+        self._lexical = lexical
 
     def rank(self, query: Query, limit: int) -> Ranking:
-        """The entries that are nearest in meaning; what is asked for as it stands must stand in them too."""
+        """The semantically nearest entries; literal parts of the query must match in them too."""
         return Ranking(self._ranked(query, limit))
 
     def _ranked(self, query: Query, limit: int) -> list[Ranked]:
@@ -55,44 +55,46 @@ class Meaning:
         allowed = self._allowed(query)
         if allowed is not None:
             return self._nearest(question, limit, allowed)
-        wanted = limit * 2
+        candidates = limit * 2
         while True:
-            found = self._nearest(question, wanted)
-            left = self._words.among(query, [each.key for each in found])
-            kept = [each for each in found if each.key in left]
-            if len(kept) >= limit or len(found) < wanted:
-                return kept[:limit]
-            wanted *= 4
+            nearest = self._nearest(question, candidates)
+            passing = self._lexical.filter_keys(query, [each.key for each in nearest])
+            hits = [each for each in nearest if each.key in passing]
+            if len(hits) >= limit or len(nearest) < candidates:
+                return hits[:limit]
+            candidates *= 4
 
     def _allowed(self, query: Query) -> list[int] | None:
-        """The keys that a query leaves; None if they are too many to be told by name."""
+        """Return the keys that pass the query's conditions; None if they are too many for a list."""
         if not query.is_exact:
-            return self._words.allowed(query, _FEW)
-        found = self._words.rank(query._replace(wanted=query.exact, enough=None), _FEW)
-        return [each.key for each in found.entries]
+            return self._lexical.allowed_keys(query, _MAX_ALLOWED_KEYS)
+        ranking = self._lexical.rank(
+            query._replace(groups=query.exact_groups, min_groups=None), _MAX_ALLOWED_KEYS
+        )
+        return [each.key for each in ranking.entries]
 
     def _nearest(
         self, question: NDArray[np.float32], limit: int, allowed: list[int] | None = None
     ) -> list[Ranked]:
-        import numpy as np  # noqa: PLC0415 (takes long)
+        import numpy as np  # noqa: PLC0415 (slow to import)
 
-        from agent_journal.search.semantic.nearest import nearest  # noqa: PLC0415
+        from agent_journal.search.semantic.nearest import find_nearest  # noqa: PLC0415
 
         keys = None if allowed is None else np.array(allowed, np.int64)
-        found = nearest(self._stored, question, limit, keys)
-        return [Ranked(*each) for each in found if each.likeness >= LEAST]
+        neighbors = find_nearest(self._stored, question, limit, keys)
+        return [Ranked(*each) for each in neighbors if each.similarity >= MIN_SIMILARITY]
 
 
 def _question(query: Query) -> str:
-    """What is asked, with all that words may have been meant for: the typed one is often right."""
-    terms = [term.text for group in query.wanted for term in group]
-    return " ".join(terms)[:_LONGEST]
+    """Return the text to embed, with all alternatives of each word: the typed one is often right."""
+    terms = [term.text for group in query.groups for term in group]
+    return " ".join(terms)[:_MAX_QUESTION_CHARS]
 
 
 def _is_narrowed(query: Query) -> bool:
-    """Whether something is left out by more than what it says."""
+    """Whether the query has conditions besides its words."""
     bare = type(query)()
-    return bool(query.is_exact or query.unwanted) or (query.filters, query.excluded) != (
+    return bool(query.is_exact or query.negated) or (query.filters, query.excluded) != (
         bare.filters,
         bare.excluded,
     )

@@ -1,8 +1,8 @@
-"""The folder of vectors: which entries have which. Derived from rows, and disposable.
+"""The folder of vectors and their entries' keys. It is derived from rows, and disposable.
 
-Vectors and their keys are appended to files; a small file says how many of them count. It is written last, so
-that whoever is killed leaves at most what nobody counts. Files of another generation take the place of these
-when something must go for good.
+Vectors and their keys are appended to files; a small file with metadata states how many of them are valid. It
+is written last, so a killed process leaves at most uncounted data. To erase vectors for good, the remaining
+ones are written to files of a new generation.
 """
 
 from __future__ import annotations
@@ -27,212 +27,216 @@ if TYPE_CHECKING:
     Keys = NDArray[np.int64]
     Rows = NDArray[np.floating]
 
-LAYOUT = 1
-ABOUT = own_folder.ABOUT
-_OWN = re.compile(r"about\.json(?:\.part\d+)?|\d+\.(?:keys|rows|mute|graph)(?:\.part\d+)?")
-_BLOCK = 1 << 16
+LAYOUT_VERSION = 1
+INFO_FILE = own_folder.INFO_FILE
+_OWN_FILES = re.compile(r"about\.json(?:\.part\d+)?|\d+\.(?:keys|rows|mute|graph)(?:\.part\d+)?")
+_BLOCK_ROWS = 1 << 16
 
 
-class Made(NamedTuple):
-    """How vectors were made; those that were made otherwise cannot be compared with these."""
+class VectorFormat(NamedTuple):
+    """How vectors were made; vectors of different formats cannot be compared."""
 
     journal: str
     model: str
     dimensions: int
     precision: str  # f16 or f32
-    content: str  # which texts have vectors, and how they are cut
+    content: str  # which texts have vectors, and how they are split
 
 
-class About(NamedTuple):
-    """What a folder of vectors says about itself."""
+class VectorsInfo(NamedTuple):
+    """Metadata of a folder of vectors."""
 
-    made: Made
+    made: VectorFormat
     generation: int = 0
     rows: int = 0
-    """How many vectors count."""
+    """The number of valid vectors."""
     mute: int = 0
-    """How many keys count that have no vector, as there is nothing in them."""
+    """The number of valid keys of entries without a vector, as they have no text."""
     upto: int = 0
-    """Everything up to this key has its vectors."""
+    """Every entry up to this key has its vectors."""
     reach: int = 0
-    """No key is higher."""
+    """The highest key."""
 
 
-def folder_beside(index: Path) -> Path:
-    """Where the vectors lie that belong to an index of words."""
+def vectors_folder(index: Path) -> Path:
+    """Return the folder of the vectors that belong to a word index."""
     return index.with_name(f"{index.name}.vectors")
 
 
-def about(folder: Path) -> About | None:
-    """What the vectors in a folder say about themselves; None if there are none."""
+def read_info(folder: Path) -> VectorsInfo | None:
+    """Read the metadata of the vectors in a folder; None if there are none."""
     try:
-        said = json.loads((folder / ABOUT).read_bytes())
-        if said["layout"] != LAYOUT:
+        content = json.loads((folder / INFO_FILE).read_bytes())
+        if content["layout"] != LAYOUT_VERSION:
             return None
-        made = Made(**said["made"])
-        return About(made, *(int(said[name]) for name in About._fields[1:]))
+        made = VectorFormat(**content["made"])
+        return VectorsInfo(made, *(int(content[name]) for name in VectorsInfo._fields[1:]))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise IndexDamaged(str(folder), "it does not say what it is") from error
+        raise IndexDamaged(str(folder), "its description is damaged") from error
 
 
 def is_current(folder: Path, generation: int) -> bool:
-    """Whether vectors have not been made again since these."""
-    said = about(folder)
-    return said is not None and said.generation == generation
+    """Whether the vectors are still of this generation."""
+    info = read_info(folder)
+    return info is not None and info.generation == generation
 
 
-def say(folder: Path, what: About) -> None:
-    """Let a folder say something about itself; from then on it is so."""
-    said = {**what._asdict(), "made": what.made._asdict(), "layout": LAYOUT}
-    write_bytes(str(folder / ABOUT), json.dumps(said).encode())
+def write_info(folder: Path, info: VectorsInfo) -> None:
+    """Write the metadata of a folder; this commits the vectors."""
+    content = {**info._asdict(), "made": info.made._asdict(), "layout": LAYOUT_VERSION}
+    write_bytes(str(folder / INFO_FILE), json.dumps(content).encode())
 
 
-class Stored:
-    """The vectors of one moment, to be read: others may append meanwhile."""
+class StoredVectors:
+    """A snapshot of the vectors for reading: other processes may append meanwhile."""
 
-    def __init__(self, folder: Path, said: About) -> None:
-        import numpy as np  # noqa: PLC0415 (takes long)
+    def __init__(self, folder: Path, info: VectorsInfo) -> None:
+        import numpy as np  # noqa: PLC0415 (slow to import)
 
         self.folder = folder
-        self.about = said
-        width = said.made.dimensions
-        kind = np.float16 if said.made.precision == "f16" else np.float32
-        self.rows: Rows = self._mapped("rows", kind, said.rows * width).reshape(said.rows, width)
-        self.keys: Keys = self._mapped("keys", np.int64, said.rows)
-        self.mute: Keys = self._mapped("mute", np.int64, said.mute)
+        self.info = info
+        width = info.made.dimensions
+        dtype = np.float16 if info.made.precision == "f16" else np.float32
+        self.rows: Rows = self._mapped("rows", dtype, info.rows * width).reshape(info.rows, width)
+        self.keys: Keys = self._mapped("keys", np.int64, info.rows)
+        self.mute: Keys = self._mapped("mute", np.int64, info.mute)
 
-    def _mapped(self, suffix: str, kind: type[np.generic], count: int) -> NDArray[Any]:
+    def _mapped(self, suffix: str, dtype: type[np.generic], count: int) -> NDArray[Any]:
         import numpy as np  # noqa: PLC0415
 
-        path = self.folder / f"{self.about.generation}.{suffix}"
+        path = self.folder / f"{self.info.generation}.{suffix}"
         if not count:
-            return np.empty(0, kind)
+            return np.empty(0, dtype)
         try:
-            return np.memmap(path, kind, "r", shape=(count,))
+            return np.memmap(path, dtype, "r", shape=(count,))
         except (OSError, ValueError, OverflowError) as error:
             raise IndexDamaged(str(path), "it is missing or too short") from error
 
-    def known(self, beyond: int = 0) -> Keys:
-        """Every key beyond one that was dealt with, in order."""
+    def known_keys(self, beyond: int = 0) -> Keys:
+        """Return every processed key beyond one, in order."""
         import numpy as np  # noqa: PLC0415
 
         return np.unique(np.concatenate([each[each > beyond] for each in (self.keys, self.mute)]))
 
     @property
     def entries(self) -> int:
-        """How many entries were dealt with, about: one that is gone may be among them."""
+        """About how many entries were processed: deleted ones may be among them."""
         import numpy as np  # noqa: PLC0415
 
-        pieces = np.count_nonzero(np.diff(self.keys)) + 1 if len(self.keys) else 0  # of an entry in a row
-        return int(pieces) + len(self.mute)
+        runs = (
+            np.count_nonzero(np.diff(self.keys)) + 1 if len(self.keys) else 0
+        )  # the chunks of an entry are consecutive
+        return int(runs) + len(self.mute)
 
     def problems(self) -> list[str]:
-        """What is wrong with the files: each vector has the length one."""
+        """Return what is wrong with the files; each vector must have the length one."""
         import numpy as np  # noqa: PLC0415
 
-        bad = 0
-        for start in range(0, self.about.rows, _BLOCK):
+        damaged = 0
+        for start in range(0, self.info.rows, _BLOCK_ROWS):
             with np.errstate(all="ignore"):
-                lengths = np.linalg.norm(self.rows[start : start + _BLOCK].astype(np.float32), axis=1)
-            bad += int((~(np.abs(lengths - 1) < 0.01)).sum())  # noqa: PLR2004
-        found = [f"{bad:,} of its vectors are damaged"] if bad else []
-        if self.about.rows and int(self.keys.max()) > self.about.reach:
-            found.append("its keys are damaged")
-        return found
+                lengths = np.linalg.norm(self.rows[start : start + _BLOCK_ROWS].astype(np.float32), axis=1)
+            damaged += int((~(np.abs(lengths - 1) < 0.01)).sum())  # noqa: PLR2004
+        problems = [f"{damaged:,} of its vectors are damaged"] if damaged else []
+        if self.info.rows and int(self.keys.max()) > self.info.reach:
+            problems.append("its keys are damaged")
+        return problems
 
 
-def begin(folder: Path, made: Made) -> About:
-    """New vectors in place of those that are there, which go."""
-    old = _generation(folder)
-    said = About(made, generation=old + 1)
+def start_over(folder: Path, vector_format: VectorFormat) -> VectorsInfo:
+    """Start a new, empty generation and remove the existing vectors."""
+    generation = _highest_generation(folder)
+    info = VectorsInfo(vector_format, generation=generation + 1)
     make_folder(str(folder))
-    with _changing(folder):
-        say(folder, said)
-    drop_others(folder, said.generation)
-    return said
+    with _write_errors_as_cannot_write(folder):
+        write_info(folder, info)
+    remove_other_generations(folder, info.generation)
+    return info
 
 
-def append(folder: Path, said: About, keys: Keys, rows: Rows, mute: Keys) -> About:
-    """Take vectors with their keys, and keys of what has none. Only who holds the lock may do that."""
-    place = str(folder / str(said.generation))
-    with _changing(folder):
-        _extend(f"{place}.rows", said.rows * rows.shape[1] * rows.itemsize, rows.tobytes())
-        _extend(f"{place}.keys", said.rows * keys.itemsize, keys.tobytes())
-        _extend(f"{place}.mute", said.mute * mute.itemsize, mute.tobytes())
+def append(folder: Path, info: VectorsInfo, keys: Keys, rows: Rows, mute: Keys) -> VectorsInfo:
+    """Append vectors with their keys, and keys of entries without any. The caller must hold the lock."""
+    prefix = str(folder / str(info.generation))
+    with _write_errors_as_cannot_write(folder):
+        _write_at(f"{prefix}.rows", info.rows * rows.shape[1] * rows.itemsize, rows.tobytes())
+        _write_at(f"{prefix}.keys", info.rows * keys.itemsize, keys.tobytes())
+        _write_at(f"{prefix}.mute", info.mute * mute.itemsize, mute.tobytes())
         highest = max((int(each.max()) for each in (keys, mute) if each.size), default=0)
-        said = said._replace(
-            rows=said.rows + len(keys), mute=said.mute + len(mute), reach=max(said.reach, highest)
+        info = info._replace(
+            rows=info.rows + len(keys), mute=info.mute + len(mute), reach=max(info.reach, highest)
         )
-        say(folder, said)
-    return said
+        write_info(folder, info)
+    return info
 
 
-def keep_only(stored: Stored, keys: Keys) -> About:
-    """The vectors of these keys alone, in files of their own; the others are gone for good.
+def rewrite_with(stored: StoredVectors, keys: Keys) -> VectorsInfo:
+    """Rewrite the vectors with these keys into new files; the others are erased.
 
-    What is whole is to be found out again: who was a copy of something that went stands for itself now.
+    `upto` starts at 0 again: a copy of an erased entry needs vectors of its own now.
     """
     import numpy as np  # noqa: PLC0415
 
-    said, folder = stored.about, stored.folder
+    info, folder = stored.info, stored.folder
     mute = stored.mute[np.isin(stored.mute, keys)]
-    stay = np.flatnonzero(np.isin(stored.keys, keys))
-    new = said._replace(generation=_generation(folder) + 1, rows=0, mute=0, upto=0, reach=0)
-    new = append_unsaid(folder, new, stored, stay, mute)
-    with _changing(folder):
-        say(folder, new)
-    drop_others(folder, new.generation)
+    positions = np.flatnonzero(np.isin(stored.keys, keys))
+    new = info._replace(generation=_highest_generation(folder) + 1, rows=0, mute=0, upto=0, reach=0)
+    new = write_uncommitted(folder, new, stored, positions, mute)
+    with _write_errors_as_cannot_write(folder):
+        write_info(folder, new)
+    remove_other_generations(folder, new.generation)
     return new
 
 
-def append_unsaid(folder: Path, new: About, stored: Stored, stay: Keys, mute: Keys) -> About:
-    """Write rows of other vectors into files of a generation that does not count yet."""
-    place = str(folder / str(new.generation))
-    with _changing(folder):
+def write_uncommitted(
+    folder: Path, new: VectorsInfo, stored: StoredVectors, positions: Keys, mute: Keys
+) -> VectorsInfo:
+    """Write rows of stored vectors into files of a generation that is not yet committed."""
+    prefix = str(folder / str(new.generation))
+    with _write_errors_as_cannot_write(folder):
         for suffix in ("rows", "keys", "mute"):
-            _extend(f"{place}.{suffix}", 0, b"")
-        for start in range(0, len(stay), _BLOCK):
-            block = stay[start : start + _BLOCK]
+            _write_at(f"{prefix}.{suffix}", 0, b"")
+        for start in range(0, len(positions), _BLOCK_ROWS):
+            block = positions[start : start + _BLOCK_ROWS]
             rows, keys = stored.rows[block], stored.keys[block]
-            _extend(f"{place}.rows", start * rows.shape[1] * rows.itemsize, rows.tobytes())
-            _extend(f"{place}.keys", start * keys.itemsize, keys.tobytes())
-        _extend(f"{place}.mute", 0, mute.tobytes())
-    left = (stored.keys[stay], mute)
-    reach = max((int(each.max()) for each in left if each.size), default=0)
-    return new._replace(rows=len(stay), mute=len(mute), reach=reach)
+            _write_at(f"{prefix}.rows", start * rows.shape[1] * rows.itemsize, rows.tobytes())
+            _write_at(f"{prefix}.keys", start * keys.itemsize, keys.tobytes())
+        _write_at(f"{prefix}.mute", 0, mute.tobytes())
+    remaining_keys = (stored.keys[positions], mute)
+    reach = max((int(each.max()) for each in remaining_keys if each.size), default=0)
+    return new._replace(rows=len(positions), mute=len(mute), reach=reach)
 
 
 def discard(folder: Path) -> None:
-    """Remove vectors, whatever is left of them, and nothing else that lies there."""
-    own_folder.remove(folder, _OWN)
+    """Remove vectors or their remains, and no other files."""
+    own_folder.remove_own_files(folder, _OWN_FILES)
 
 
-def drop_others(folder: Path, generation: int) -> None:
-    """Remove files of other generations, and what processes that were killed left."""
-    with _changing(folder):
+def remove_other_generations(folder: Path, generation: int) -> None:
+    """Remove files of other generations, and what killed processes left."""
+    with _write_errors_as_cannot_write(folder):
         for path in folder.iterdir():
             number = path.name.partition(".")[0]
-            is_left = ".part" in path.name or (number.isdecimal() and int(number) != generation)
-            if is_left and _OWN.fullmatch(path.name):
+            is_obsolete = ".part" in path.name or (number.isdecimal() and int(number) != generation)
+            if is_obsolete and _OWN_FILES.fullmatch(path.name):
                 path.unlink(missing_ok=True)
 
 
-def _generation(folder: Path) -> int:
-    """The highest generation that is spoken of, or of which there may be files."""
+def _highest_generation(folder: Path) -> int:
+    """Return the highest generation in the metadata or in names of files."""
     highest = 0
     with suppress(IndexDamaged):
-        said = about(folder)
-        highest = said.generation if said is not None else 0
+        info = read_info(folder)
+        highest = info.generation if info is not None else 0
     with suppress(FileNotFoundError, NotADirectoryError):
         numbers = [path.name.partition(".")[0] for path in folder.iterdir()]
         highest = max([highest, *(int(number) for number in numbers if number.isdecimal())])
     return highest
 
 
-def _extend(path: str, size: int, data: bytes) -> None:
-    """Let a file go on with data behind so many bytes; whatever came behind them did not count."""
+def _write_at(path: str, size: int, data: bytes) -> None:
+    """Write data to a file after `size` bytes, replacing uncommitted data there."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
     try:
         os.ftruncate(handle, size)
@@ -246,7 +250,7 @@ def _extend(path: str, size: int, data: bytes) -> None:
 
 
 @contextmanager
-def _changing(folder: Path) -> Iterator[None]:
+def _write_errors_as_cannot_write(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Verifiable agent records, 3.0.0-draft, unsigned, with all that a source tells: one record per conversation.
+"""Lossless verifiable agent records, 3.0.0-draft, unsigned: one record per conversation.
 
-What the draft has a field for is there; other fields of the source stand beside it under their own names.
-What it has no place for, and what is needed to read a record back, is under one key of our own.
+A field of the draft holds what it is for; other fields of the source are next to it under their own
+own names. Everything else that is needed to read a record back is under one key of Agent Journal's own.
 """
 
 from __future__ import annotations
@@ -9,15 +9,21 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Any
 
 from agent_journal.model import Conversation, Memory, timestamps
+from agent_journal.model.spilled import load_spilled
 from agent_journal.records import canonical_json
 from agent_journal.records.forms import OURS, UNKNOWN, VERSION, RecordForm
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.agent_record_v3.attribution import attribution
-from agent_journal.writers.agent_record_v3.entries import told_in_order
-from agent_journal.writers.agent_record_v3.passthrough import SESSION, pass_on
-from agent_journal.writers.agent_record_v3.separate_parts import told_apart
+from agent_journal.writers.agent_record_v3.entries import entries_in_order
+from agent_journal.writers.agent_record_v3.passthrough import SESSION, add_source_fields
+from agent_journal.writers.agent_record_v3.separate_parts import entries_with_separate_parts
 from agent_journal.writers.agent_record_v3.shared_text import share_texts
-from agent_journal.writers.dialects.agent_records import agent_meta, recording_agent, start, without_nulls
+from agent_journal.writers.dialects.agent_records import (
+    agent_meta,
+    recording_agent,
+    started_at,
+    without_nulls,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
 
 INFO = WriterInfo(
     name="agent-record-v3",
-    title="Verifiable agent record, nothing left out",
+    title="Verifiable agent record, lossless",
     suffix=".json",
     layout="lines",
     reader="agent-record",
@@ -35,33 +41,33 @@ INFO = WriterInfo(
     is_native=True,
     evidence="draft-birkholz-verifiable-agent-conversations-00 and its CDDL, February 2026",
 )
-_USUAL = RecordForm()
-# What of a conversation the draft has fields for.
-_TOLD = ("id", "app_version", "cwd", "git_branch", "git_commit", "timeline", "origin", "extra")
-_REST = [name for name in Conversation.__struct_fields__ if name not in _TOLD]
-_NOTHING = Conversation(id="", source="")
+_DEFAULT_FORM = RecordForm()
+# Fields of a conversation that the draft has fields for.
+_DRAFT_FIELDS = ("id", "app_version", "cwd", "git_branch", "git_commit", "timeline", "origin", "extra")
+_OWN_FIELDS = [name for name in Conversation.__struct_fields__ if name not in _DRAFT_FIELDS]
+_EMPTY = Conversation(id="", source="")
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
-    """Write each conversation as one record, in the bytes that are signed; a line feed is between two."""
-    between = b""
+    """Write each conversation as one record, in the bytes that are signed, separated by line feeds."""
+    separator = b""
     for item in items:
         if isinstance(item, Memory):
-            run.cannot_say(item, "", "a memory is no conversation")
+            run.note_not_preserved(item, "", "a memory, as it is no conversation")
             continue
-        data = canonical_json.encode(record(item, run))
-        out.write(between)
+        data = canonical_json.encode(record(load_spilled(item), run))
+        out.write(separator)
         out.write(data)
-        between = b"\n"
+        separator = b"\n"
 
 
 def record(conversation: Conversation, run: Run) -> dict[str, Any]:
     """The record of a conversation."""
-    form = run.record_forms.get(conversation.source, _USUAL)
+    form = run.record_forms.get(conversation.source, _DEFAULT_FORM)
     session = _session(conversation, form, run)
-    ours = _ours(conversation, session)
-    pass_on(session, conversation.extra, ours, SESSION)
-    whole = {
+    own_fields = _own_fields(conversation, session)
+    add_source_fields(session, conversation.extra, own_fields, SESSION)
+    document = {
         "version": VERSION,
         "id": conversation.id,
         "created": session.get("session-start"),
@@ -69,9 +75,9 @@ def record(conversation: Conversation, run: Run) -> dict[str, Any]:
         "file-attribution": attribution(conversation),
         "recording-agent": recording_agent(run),
         "session": session,
-        OURS: ours,
+        OURS: own_fields,
     }
-    return without_nulls(whole)
+    return without_nulls(document)
 
 
 def _session(conversation: Conversation, form: RecordForm, run: Run) -> dict[str, Any]:
@@ -79,7 +85,7 @@ def _session(conversation: Conversation, form: RecordForm, run: Run) -> dict[str
         {
             "format": "interactive",
             "session-id": conversation.id,
-            "session-start": start(conversation),
+            "session-start": started_at(conversation),
             "session-end": _end(conversation),
             "agent-meta": agent_meta(conversation, form, run),
             "environment": None if conversation.cwd is None else {"working-dir": conversation.cwd},
@@ -89,17 +95,17 @@ def _session(conversation: Conversation, form: RecordForm, run: Run) -> dict[str
 
 
 def _entries(conversation: Conversation, form: RecordForm) -> Iterator[dict[str, Any]]:
-    return (told_apart if form.part_of else told_in_order)(conversation.timeline, form)
+    return (entries_with_separate_parts if form.part_of else entries_in_order)(conversation.timeline, form)
 
 
 def _end(conversation: Conversation) -> str | None:
-    """When it ended: as stated, or the last time in it if that is later."""
-    moments = (timestamps.moment(entry.at) for entry in reversed(conversation.timeline))
-    last = next((at for at in moments if at is not None), None)
+    """When the conversation ended: as stated, or its last timestamp if that is later."""
+    times = (timestamps.moment(entry.at) for entry in reversed(conversation.timeline))
+    last = next((time for time in times if time is not None), None)
     stated = timestamps.moment(conversation.updated_at)
     if last is None or stated is None:
         return stated or last
-    return max(stated, last, key=lambda at: timestamps.epoch_ms(at) or 0)
+    return max(stated, last, key=lambda time: timestamps.epoch_ms(time) or 0)
 
 
 def _vcs(conversation: Conversation) -> dict[str, Any] | None:
@@ -107,21 +113,21 @@ def _vcs(conversation: Conversation) -> dict[str, Any] | None:
     return {"type": "git", **stated} if stated else None
 
 
-def _ours(conversation: Conversation, session: dict[str, Any]) -> dict[str, Any]:
-    """What the draft has no field for, by the names of the model."""
-    ours = {
+def _own_fields(conversation: Conversation, session: dict[str, Any]) -> dict[str, Any]:
+    """The fields that the draft lacks, by the names of the model."""
+    own_fields = {
         name: value
-        for name in _REST
-        if (value := getattr(conversation, name)) != getattr(_NOTHING, name) or name == "source"
+        for name in _OWN_FIELDS
+        if (value := getattr(conversation, name)) != getattr(_EMPTY, name) or name == "source"
     }
     model = session["agent-meta"]["model-id"]
-    told = {
+    stated = {
         "started_at": session.get("session-start"),
         "updated_at": session.get("session-end"),
         "model": None if model == UNKNOWN else model,
     }
-    for name, value in told.items():
-        ours.pop(name, None)
+    for name, value in stated.items():
+        own_fields.pop(name, None)
         if value != getattr(conversation, name):
-            ours[name] = getattr(conversation, name)
-    return ours
+            own_fields[name] = getattr(conversation, name)
+    return own_fields

@@ -1,11 +1,11 @@
-"""Calls, results and thoughts as entries, also where they are children of a message's entry."""
+"""Tool calls, results and reasoning as entries or as children of a message's entry."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Message, Reasoning, ToolCall, ToolResult, timestamps
-from agent_journal.model.content_blocks import DEEDS, answer, answered, same
+from agent_journal.model.content_blocks import ACTIONS, output_as_json, same, tool_output
 from agent_journal.records.forms import FAILED, OURS
 from agent_journal.writers.agent_record_v3.passthrough import (
     ANSWER,
@@ -14,176 +14,188 @@ from agent_journal.writers.agent_record_v3.passthrough import (
     RESULT,
     SEPARATE_CALL,
     SEPARATE_REASONING,
-    pass_on,
-    pass_on_all,
+    add_all_source_fields,
+    add_source_fields,
 )
 from agent_journal.writers.dialects.agent_records import value_at, without_nulls
 
 if TYPE_CHECKING:
-    from agent_journal.model.content_blocks import Deed
+    from agent_journal.model.content_blocks import Action
     from agent_journal.records.forms import RecordForm
 
 
-def children(message: Message, deeds: list[Deed], form: RecordForm) -> list[dict[str, Any]]:
-    """What is told beside the content of a message."""
+def children(message: Message, actions: list[Action], form: RecordForm) -> list[dict[str, Any]]:
+    """The child entries of a message: its calls, results and reasoning."""
     native = message.native
-    # Where a source has blocks, each part was made of one of them.
+    # If the source has blocks, each part was read from one of them.
     if isinstance(native, list) and len(native) == len(message.parts):
         pairs = zip(message.parts, native, strict=True)
-        blocks = [block for part, block in pairs if isinstance(part, DEEDS)]
+        blocks = [block for part, block in pairs if isinstance(part, ACTIONS)]
     else:
-        blocks = [None] * len(deeds)
-    found: list[dict[str, Any]] = []
+        blocks = [None] * len(actions)
+    entries: list[dict[str, Any]] = []
     call: ToolCall | None = None
-    for deed, block in zip(deeds, blocks, strict=True):
-        if isinstance(deed, ToolCall):
-            call = deed
-        found.append(told(deed, block, call, message, form))
-    return found
+    for action, block in zip(actions, blocks, strict=True):
+        if isinstance(action, ToolCall):
+            call = action
+        entries.append(action_entry(action, block, call, message, form))
+    return entries
 
 
-def told(deed: Deed, block: Any, call: ToolCall | None, message: Message, form: RecordForm) -> dict[str, Any]:
-    """A call, result or thought; `call` is the one before a result."""
-    ours: dict[str, Any] = {}
-    match deed:
+def action_entry(
+    action: Action, block: Any, call: ToolCall | None, message: Message, form: RecordForm
+) -> dict[str, Any]:
+    """The entry of a call, result or reasoning part; `call` is the call before a result."""
+    own_fields: dict[str, Any] = {}
+    match action:
         case ToolCall():
-            found = _call(deed, ours, form)
+            entry = _call(action, own_fields, form)
             if form.call_at:
-                _add(found, "timestamp", _moment(deed, form.call_at, message, form), ours)
+                _add_field(entry, "timestamp", _time_of_call(action, form.call_at, message, form), own_fields)
         case ToolResult():
-            found = answered_by(deed, block, ours, form, RESULT)
+            entry = result_entry(action, block, own_fields, form, RESULT)
             if form.answer_at:
-                _add(found, "timestamp", _moment(call, form.answer_at, message, form), ours)
-            tell_again(found, call, ours, form)
+                _add_field(entry, "timestamp", _time_of_call(call, form.answer_at, message, form), own_fields)
+            repeat_call_field(entry, call, own_fields, form)
         case _:
-            found = _reasoning(deed, ours)
-    if ours:
-        found[OURS] = ours
-    return found
+            entry = _reasoning(action, own_fields)
+    if own_fields:
+        entry[OURS] = own_fields
+    return entry
 
 
-def separate(message: Message, deeds: list[Deed], form: RecordForm, ours: dict[str, Any]) -> dict[str, Any]:
-    """The entry of a message that is nothing but deeds: the first of them, and the others below it."""
-    first, *others = deeds
-    of_part: dict[str, Any] = {}
+def separate_entry(
+    message: Message, actions: list[Action], form: RecordForm, own_fields: dict[str, Any]
+) -> dict[str, Any]:
+    """The entry of a message with actions only: the first one, with the others as its children."""
+    first, *others = actions
+    part_fields: dict[str, Any] = {}
     match first:
         case ToolCall():
-            taken = SEPARATE_CALL
-            found = _call(first, of_part, form, taken)
+            reserved = SEPARATE_CALL
+            entry = _call(first, part_fields, form, reserved)
         case Reasoning():
-            taken = SEPARATE_REASONING
-            found = _reasoning(first, of_part, taken)
+            reserved = SEPARATE_REASONING
+            entry = _reasoning(first, part_fields, reserved)
         case _:
-            taken = ANSWER
-            found = answered_by(first, None, of_part, form, taken)
-    if fields := [name for name in found if name not in taken]:
-        of_part["fields"] = fields
-    if of_part:
-        ours["part"] = of_part
+            reserved = ANSWER
+            entry = result_entry(first, None, part_fields, form, reserved)
+    if fields := [name for name in entry if name not in reserved]:
+        part_fields["fields"] = fields
+    if part_fields:
+        own_fields["part"] = part_fields
     if others:
         call = first if isinstance(first, ToolCall) else None
-        found["children"] = [told(deed, None, call, message, form) for deed in others]
-    return found
+        entry["children"] = [action_entry(action, None, call, message, form) for action in others]
+    return entry
 
 
-def tell_again(found: dict[str, Any], call: ToolCall | None, ours: dict[str, Any], form: RecordForm) -> None:
-    """What is told of a call and of its result, both."""
+def repeat_call_field(
+    entry: dict[str, Any], call: ToolCall | None, own_fields: dict[str, Any], form: RecordForm
+) -> None:
+    """Add the field of a call that the source repeats in its result."""
     if form.again_at and call is not None:
-        _add(found, form.again_at[-1], value_at(call.extra, form.again_at) or None, ours)
+        _add_field(entry, form.again_at[-1], value_at(call.extra, form.again_at) or None, own_fields)
 
 
-def _add(found: dict[str, Any], name: str, value: Any, ours: dict[str, Any]) -> None:
-    """Add a field that the source has elsewhere."""
-    if value is not None and name not in found:
-        found[name] = value
-        ours.setdefault("added", []).append(name)
+def _add_field(entry: dict[str, Any], name: str, value: Any, own_fields: dict[str, Any]) -> None:
+    """Add a field that the source has at a different place, and record that."""
+    if value is not None and name not in entry:
+        entry[name] = value
+        own_fields.setdefault("added", []).append(name)
 
 
-def _moment(call: ToolCall | None, place: tuple[str, ...], message: Message, form: RecordForm) -> str | None:
-    """When a tool was called, or answered: as stated, or when its message was written."""
-    stated = None if call is None else timestamps.moment(value_at(call.extra, place))
+def _time_of_call(
+    call: ToolCall | None, path: tuple[str, ...], message: Message, form: RecordForm
+) -> str | None:
+    """The time of a call or its result: as stated, or the time of its message."""
+    stated = None if call is None else timestamps.moment(value_at(call.extra, path))
     return stated if stated or form.part_of else timestamps.moment(message.at)
 
 
 def _call(
-    call: ToolCall, ours: dict[str, Any], form: RecordForm, taken: frozenset[str] = CALL
+    call: ToolCall, own_fields: dict[str, Any], form: RecordForm, reserved: frozenset[str] = CALL
 ) -> dict[str, Any]:
     if call.kind is not None:
-        ours["kind"] = call.kind
+        own_fields["kind"] = call.kind
     if call.input is None:
-        ours["input"] = None
-    found = {"type": "tool-call", "name": call.name, "input": {} if call.input is None else call.input}
+        own_fields["input"] = None
+    entry = {"type": "tool-call", "name": call.name, "input": {} if call.input is None else call.input}
     if call.call_id is not None:
-        found["call-id"] = call.call_id
+        entry["call-id"] = call.call_id
     if form.call_body:
-        # Its times and how it went are told in the draft's own fields.
-        places = (form.call_at, form.answer_at, form.status_at)
-        told_otherwise = {place[1] for place in places if place[:1] == (form.call_body,)}
-        pass_on_all(found, call.extra, ours, form.call_body, taken, told=told_otherwise)
+        # Its times and its status are in fields of the draft.
+        paths = (form.call_at, form.answer_at, form.status_at)
+        represented = {path[1] for path in paths if path[:1] == (form.call_body,)}
+        add_all_source_fields(entry, call.extra, own_fields, form.call_body, reserved, excluded=represented)
     elif call.extra:
-        pass_on(found, call.extra, ours, taken)
-    return found
+        add_source_fields(entry, call.extra, own_fields, reserved)
+    return entry
 
 
-def answered_by(
-    result: ToolResult, block: Any, ours: dict[str, Any], form: RecordForm, taken: frozenset[str]
+def result_entry(
+    result: ToolResult, block: Any, own_fields: dict[str, Any], form: RecordForm, reserved: frozenset[str]
 ) -> dict[str, Any]:
-    """The entry of a result; `block` is what the source has it as in the content of its message."""
-    found = {"type": "tool-result", "output": _output(result, block, ours)}
+    """The entry of a result; `block` is its block in the source's content."""
+    entry = {"type": "tool-result", "output": _output(result, block, own_fields)}
     if result.call_id is not None:
-        found["call-id"] = result.call_id
+        entry["call-id"] = result.call_id
     if result.name is not None:
-        ours["name"] = result.name
+        own_fields["name"] = result.name
     extra, failed = result.extra, result.is_error
     status = extra.get("status")
     if isinstance(status, str):
-        found["status"] = status
-        ours["own_status"] = True
+        entry["status"] = status
+        own_fields["own_status"] = True
         if FAILED.get(status) is not failed:
-            ours["is_error"] = failed
+            own_fields["is_error"] = failed
         extra = {name: value for name, value in extra.items() if name != "status"}
     elif "status" in form.derived:
         if failed is not None:
-            ours["is_error"] = failed
+            own_fields["is_error"] = failed
     elif failed is not None or not form.own_status:
-        found["status"] = "error" if failed else "success"
+        entry["status"] = "error" if failed else "success"
         if failed is None:
-            ours["is_error"] = None
+            own_fields["is_error"] = None
     if extra:
-        pass_on(found, extra, ours, taken | form.derived if form.derived else taken)
-    return found
+        add_source_fields(entry, extra, own_fields, reserved | form.derived if form.derived else reserved)
+    return entry
 
 
-def _output(result: ToolResult, block: Any, ours: dict[str, Any]) -> Any:
-    """What a tool gave as the source has it, if our reading of it can be read of it again."""
+def _output(result: ToolResult, block: Any, own_fields: dict[str, Any]) -> Any:
+    """The output of a tool in the source's own form, if reading that gives the same result."""
     output = result.output
     if result.native is None:
         if output.__class__ is str:
             return output
         stated = block.get("content") if isinstance(block, dict) else None
-        value = stated if stated is not None and same(answer(stated)[0], output) else answered(output)
+        value = (
+            stated if stated is not None and same(tool_output(stated)[0], output) else output_as_json(output)
+        )
     else:
         value = result.native
-    read, native = answer(value)
+    read, native = tool_output(value)
     if not same(read, output):
-        ours["output"] = output
+        own_fields["output"] = output
     if (native is None) != (result.native is None):
-        ours["native"] = result.native is not None
+        own_fields["native"] = result.native is not None
     return value
 
 
-def _reasoning(thought: Reasoning, ours: dict[str, Any], taken: frozenset[str] = REASONING) -> dict[str, Any]:
-    text, summary = thought.text, thought.summary
+def _reasoning(
+    reasoning: Reasoning, own_fields: dict[str, Any], reserved: frozenset[str] = REASONING
+) -> dict[str, Any]:
+    text, summary = reasoning.text, reasoning.summary
     content = (summary if text is None else text) or ""
-    found = {"type": "reasoning", "content": content}
-    if thought.encrypted is not None:
-        found["encrypted"] = thought.encrypted
+    entry = {"type": "reasoning", "content": content}
+    if reasoning.encrypted is not None:
+        entry["encrypted"] = reasoning.encrypted
     if content and summary == content:
-        ours["content"] = "summary" if text is None else "both"
+        own_fields["content"] = "summary" if text is None else "both"
     else:
-        ours |= without_nulls({"summary": summary})
+        own_fields |= without_nulls({"summary": summary})
         if text != (content or None):
-            ours["text"] = text
-    ours |= without_nulls({"signature": thought.signature})
-    pass_on(found, thought.extra, ours, taken)
-    return found
+            own_fields["text"] = text
+    own_fields |= without_nulls({"signature": reasoning.signature})
+    add_source_fields(entry, reasoning.extra, own_fields, reserved)
+    return entry

@@ -1,6 +1,6 @@
-"""Which lines of which files the model wrote: what its edits say of themselves, where they succeeded.
+"""The lines of files that the model wrote, according to its successful edits.
 
-Later edits of a file move the lines of earlier ones. Lines that cannot be known any longer are left out.
+Later edits of a file move the lines of earlier ones. Lines whose position is no longer known are omitted.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation
 
 _KINDS = ("edit", "write")
-# What tools call the file they change, and what they write into it.
+# The names tools use for the file they change, and for its content.
 _PATHS = ("file_path", "filePath", "relativePath", "path", "notebook_path", "target_file", "absolute_path")
 _CONTENTS = ("content", "contents", "file_text")
 _HUNK = re.compile(r"^@@ -\d{1,9}(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@.*$", re.MULTILINE)
 _DRIVE = re.compile(r"[A-Za-z]:/")
-# What a tool says of an edit lies in few nested objects.
-_DEPTH = 5
+# How deeply the description of an edit may be nested.
+_MAX_NESTING_LEVELS = 5
 # More lines than any file has.
-_ALL = 1 << 60
+_MAX_LINES = 1 << 60
 
 
 class _Change(NamedTuple):
-    """At a line: how many lines were taken out, and how many put in."""
+    """How many lines were removed and added at a line."""
 
     at: int
     removed: int
@@ -37,7 +37,7 @@ class _Change(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """Lines that a model wrote, the first and the last."""
+    """The first and last of consecutive lines that a model wrote."""
 
     first: int
     last: int
@@ -45,93 +45,99 @@ class _Span(NamedTuple):
 
 
 def attribution(conversation: Conversation) -> dict[str, Any] | None:
-    """The files that were changed, each with the lines that a model wrote; None if none is known."""
+    """The changed files with the lines that a model wrote; None if none are known."""
     files: dict[str, list[_Span]] = {}
-    for message, call, about in _edits(conversation):
-        for path, changes in _told(call, about):
-            place = _relative(path, conversation.cwd)
-            if place is not None:
+    for message, call, descriptions in _successful_edits(conversation):
+        for path, changes in _changes_of_call(call, descriptions):
+            relative = _relative(path, conversation.cwd)
+            if relative is not None:
                 model = message.model or conversation.model
-                files[place] = _after(files.get(place, []), changes, model)
-    told = [_file(path, spans) for path, spans in sorted(files.items()) if spans]
-    return {"files": told} if told else None
+                files[relative] = _updated(files.get(relative, []), changes, model)
+    entries = [_file(path, spans) for path, spans in sorted(files.items()) if spans]
+    return {"files": entries} if entries else None
 
 
-def _edits(conversation: Conversation) -> Iterator[tuple[Message, ToolCall, list[Any]]]:
-    """Each edit that succeeded, and where it may tell about itself."""
+def _successful_edits(conversation: Conversation) -> Iterator[tuple[Message, ToolCall, list[Any]]]:
+    """Each successful edit, with the values that may describe it."""
     calls: list[tuple[Message, ToolCall]] = []
-    answers: dict[str | None, tuple[Message, ToolResult]] = {}
+    results: dict[str | None, tuple[Message, ToolResult]] = {}
     for entry in conversation.timeline:
         if isinstance(entry, Message):
             for part in entry.parts:
                 if isinstance(part, ToolResult):
-                    answers[part.call_id] = (entry, part)
+                    results[part.call_id] = (entry, part)
                 elif isinstance(part, ToolCall) and part.kind in _KINDS and part.call_id is not None:
                     calls.append((entry, part))
     for message, call in calls:
-        if call.call_id in answers:
-            answer, result = answers[call.call_id]
+        if call.call_id in results:
+            result_message, result = results[call.call_id]
             if not result.is_error:
-                # What a message says beside its results is of one of them only if there is one.
-                is_alone = answer is not message and sum(1 for _ in tree.results_in(answer)) == 1
-                yield message, call, [call.extra, result.extra, answer.extra if is_alone else None]
+                # `extra` of a message describes one of its results only if there is exactly one.
+                is_only_result = (
+                    result_message is not message and sum(1 for _ in tree.results_in(result_message)) == 1
+                )
+                yield (
+                    message,
+                    call,
+                    [call.extra, result.extra, result_message.extra if is_only_result else None],
+                )
 
 
-def _told(call: ToolCall, about: list[Any]) -> Iterator[tuple[str, list[_Change] | None]]:
-    """The files that a call changed, each with its changes; those are None where they are not told."""
-    given = tree.arguments(call)
-    path = _text_in(given, _PATHS)
+def _changes_of_call(call: ToolCall, descriptions: list[Any]) -> Iterator[tuple[str, list[_Change] | None]]:
+    """The files that a call changed, each with its changes; None if these are unknown."""
+    arguments = tree.arguments(call)
+    path = _first_text(arguments, _PATHS)
     if path is not None:
-        changes = next(_patches(about), None)
+        changes = next(_patches(descriptions), None)
         if changes is None and call.kind == "write":
-            changes = _whole(_text_in(given, _CONTENTS))
+            changes = _overwrite(_first_text(arguments, _CONTENTS))
         yield path, changes
         return
-    for inside in _objects(about):
-        named = _text_in(inside, _PATHS)
-        changes = next(_patches([inside]), None)
-        if named is not None and changes is not None:
-            yield named, changes
+    for description in _objects(descriptions):
+        path_ = _first_text(description, _PATHS)
+        changes = next(_patches([description]), None)
+        if path_ is not None and changes is not None:
+            yield path_, changes
 
 
-def _text_in(bag: Any, names: Iterable[str]) -> str | None:
-    """The first text that an object has under one of the names."""
-    values = (bag.get(name) for name in names) if isinstance(bag, dict) else ()
+def _first_text(value: Any, names: Iterable[str]) -> str | None:
+    """The first string in an object under one of the names."""
+    values = (value.get(name) for name in names) if isinstance(value, dict) else ()
     return next((value for value in values if isinstance(value, str)), None)
 
 
-def _objects(about: list[Any]) -> Iterator[dict[str, Any]]:
-    """Every object in what is said, as deep as such things lie."""
-    level: list[Any] = about
-    for _ in range(_DEPTH):
-        found = [value for value in level if isinstance(value, dict)]
-        yield from found
-        inner = [value for bag in found for value in bag.values()]
-        level = [*inner, *(element for value in inner if isinstance(value, list) for element in value)]
+def _objects(descriptions: list[Any]) -> Iterator[dict[str, Any]]:
+    """Every object in the values, up to the maximum nesting."""
+    level: list[Any] = descriptions
+    for _ in range(_MAX_NESTING_LEVELS):
+        objects = [value for value in level if isinstance(value, dict)]
+        yield from objects
+        values = [value for item in objects for value in item.values()]
+        level = [*values, *(element for value in values if isinstance(value, list) for element in value)]
 
 
-def _patches(about: list[Any]) -> Iterator[list[_Change]]:
-    """The changes that are told as a unified diff, or as a list of its hunks."""
-    for bag in _objects(about):
-        for name, value in bag.items():
+def _patches(descriptions: list[Any]) -> Iterator[list[_Change]]:
+    """The changes that are described by a unified diff or a list of hunks."""
+    for item in _objects(descriptions):
+        for name, value in item.items():
             if "diff" not in name.lower() and "patch" not in name.lower():
                 continue
-            found = [*_in_diff(value)] if isinstance(value, str) else [*_in_hunks(value)]
-            if found:
-                yield found
+            changes = [*_changes_in_diff(value)] if isinstance(value, str) else [*_changes_in_hunks(value)]
+            if changes:
+                yield changes
 
 
-def _in_diff(text: str) -> Iterator[_Change]:
+def _changes_in_diff(text: str) -> Iterator[_Change]:
     hunks = [*_HUNK.finditer(text)]
     ends = [*(hunk.start() for hunk in hunks[1:]), len(text)]
     for hunk, end in zip(hunks, ends, strict=False):
         removed, start, added = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
         lines = text[hunk.end() + 1 : end].split("\n")
-        yield from _in_lines(start if added else start + 1, _body(lines, removed, added))
+        yield from _changes_in_lines(start if added else start + 1, _hunk_lines(lines, removed, added))
 
 
-def _body(lines: list[str], removed: int, added: int) -> Iterator[str]:
-    """The lines of a hunk, without what follows it: it states how many lines it has before and after."""
+def _hunk_lines(lines: list[str], removed: int, added: int) -> Iterator[str]:
+    """The lines of a hunk, up to the numbers of lines in its header."""
     for line in lines:
         if removed <= 0 and added <= 0:
             return
@@ -140,30 +146,30 @@ def _body(lines: list[str], removed: int, added: int) -> Iterator[str]:
         yield line
 
 
-def _in_hunks(hunks: Any) -> Iterator[_Change]:
+def _changes_in_hunks(hunks: Any) -> Iterator[_Change]:
     for hunk in hunks if isinstance(hunks, list) else ():
         if isinstance(hunk, dict) and all(map(is_count, map(hunk.get, ("newStart", "oldLines", "newLines")))):
             start, removed, added = hunk["newStart"], hunk["oldLines"], hunk["newLines"]
             lines = hunk.get("lines")
             if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
-                yield from _in_lines(start if added else start + 1, lines)
+                yield from _changes_in_lines(start if added else start + 1, lines)
             else:
                 yield _Change(start, removed, added)
 
 
-def _in_lines(at: int, lines: Iterable[str]) -> Iterator[_Change]:
-    """The changes in a hunk that begins at a line: what goes and comes between lines that stay."""
+def _changes_in_lines(at: int, lines: Iterable[str]) -> Iterator[_Change]:
+    """The changes in a hunk: runs of removed and added lines between unchanged ones."""
     removed = added = 0
     for line in lines:
-        mark = line[:1]
-        if mark == "+":
+        prefix = line[:1]
+        if prefix == "+":
             added += 1
-        elif mark == "-":
+        elif prefix == "-":
             removed += 1
-        elif mark == "\\":  # no line feed at the end of the file
+        elif prefix == "\\":  # no line feed at the end of the file
             continue
-        elif mark not in (" ", ""):
-            break  # the hunk ends before it should
+        elif prefix not in (" ", ""):
+            break  # the hunk is shorter than its header states
         else:
             if removed or added:
                 yield _Change(at, removed, added)
@@ -173,25 +179,25 @@ def _in_lines(at: int, lines: Iterable[str]) -> Iterator[_Change]:
         yield _Change(at, removed, added)
 
 
-def _whole(content: str | None) -> list[_Change] | None:
-    """A file that was written as a whole: nothing of what was there before is left."""
+def _overwrite(content: str | None) -> list[_Change] | None:
+    """The change of a file that was overwritten: it replaces all lines."""
     if content is None:
         return None
     lines = content.count("\n") + (not content.endswith("\n") and content != "")
-    return [_Change(1, _ALL, lines)]
+    return [_Change(1, _MAX_LINES, lines)]
 
 
-def _after(spans: list[_Span], changes: list[_Change] | None, model: str | None) -> list[_Span]:
-    """The lines that a model wrote after an edit; after one that tells no lines, none is known."""
+def _updated(spans: list[_Span], changes: list[_Change] | None, model: str | None) -> list[_Span]:
+    """The lines of models after an edit; none are known after an edit without known changes."""
     for change in changes or ():
-        spans = [*_moved(spans, change)]
+        spans = [*_shifted(spans, change)]
         if change.added:
             spans.append(_Span(change.at, change.at + change.added - 1, model))
     return [] if changes is None else spans
 
 
-def _moved(spans: list[_Span], change: _Change) -> Iterator[_Span]:
-    """The lines where they are after a change, without those that it took out."""
+def _shifted(spans: list[_Span], change: _Change) -> Iterator[_Span]:
+    """The lines at their positions after a change, without the removed ones."""
     end = change.at + change.removed
     shift = change.added - change.removed
     for first, last, model in spans:
@@ -202,14 +208,14 @@ def _moved(spans: list[_Span], change: _Change) -> Iterator[_Span]:
 
 
 def _relative(path: str, cwd: str | None) -> str | None:
-    """The path below the working folder; None if it leads elsewhere."""
-    place, base = path.replace("\\", "/"), (cwd or "").replace("\\", "/").rstrip("/")
-    if place.startswith(("/", "~")) or _DRIVE.match(place):
-        if not base or not place.startswith(f"{base}/"):
+    """The path relative to the working folder; None if it is outside of it."""
+    normalized, base = path.replace("\\", "/"), (cwd or "").replace("\\", "/").rstrip("/")
+    if normalized.startswith(("/", "~")) or _DRIVE.match(normalized):
+        if not base or not normalized.startswith(f"{base}/"):
             return None
-        place = place[len(base) :]
+        normalized = normalized[len(base) :]
     steps: list[str] = []
-    for step in place.split("/"):
+    for step in normalized.split("/"):
         if step == "..":
             if not steps:
                 return None

@@ -1,4 +1,4 @@
-"""Passing on what a source says and the draft has no field for, under the source's own names."""
+"""Adds fields of the source that the draft lacks, under the source's own names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent_journal.writers.dialects.agent_records import is_count
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Names whose value is ours to give, by what they are names in.
+# Reserved field names, by the kind of entry: their values are not taken from the source.
 _ENTRY = {"type", "children", OURS}
 _PLACE = {"id", "timestamp", "parent-id", "model-id", "token-usage", "stop-reason"}
 MESSAGE = frozenset({"content", "event-type", "data", *_PLACE, *_ENTRY})
@@ -26,58 +26,63 @@ SEPARATE_CALL = CALL | _PLACE
 SEPARATE_REASONING = REASONING | _PLACE
 ECHO = MESSAGE | REASONING
 USAGE = frozenset({"input", "output", "cached", "reasoning", "total", "cost", OURS})
-# Names of fields that the draft demands a type of.
+# Fields for which the draft requires a type.
 _TYPED = frozenset({"id", "subject", "timestamp"})
 SESSION = frozenset(
     {"format", "session-id", "session-start", "session-end", "agent-meta", "environment", "entries", OURS}
 )
 
 
-def pass_on(
-    entry: dict[str, Any], extra: dict[str, Any], ours: dict[str, Any], taken: frozenset[str]
+def add_source_fields(
+    entry: dict[str, Any], extra: dict[str, Any], own_fields: dict[str, Any], reserved: frozenset[str]
 ) -> None:
-    """Put fields beside those of the draft; nulls, and names that have another meaning there, go to ours."""
-    kept: dict[str, Any] = {}
+    """Add a source's fields; nulls and names with a different meaning in the draft go to the own fields."""
+    rest: dict[str, Any] = {}
     for name, value in extra.items():
-        if value is None or name in taken or name in entry or (name in _TYPED and not _is_valid(name, value)):
-            kept[name] = value
+        if (
+            value is None
+            or name in reserved
+            or name in entry
+            or (name in _TYPED and not _is_valid(name, value))
+        ):
+            rest[name] = value
         else:
             entry[name] = value
-    if kept:
-        ours["extra"] = kept
+    if rest:
+        own_fields["extra"] = rest
 
 
-def pass_on_all(
+def add_all_source_fields(
     entry: dict[str, Any],
     extra: dict[str, Any],
-    ours: dict[str, Any],
+    own_fields: dict[str, Any],
     body: str,
-    taken: frozenset[str],
+    reserved: frozenset[str],
     *,
-    told: Iterable[str] = (),
+    excluded: Iterable[str] = (),
 ) -> None:
-    """Pass on fields, also those that the source has in an object, but for those that are told otherwise."""
+    """Add a source's fields, including those in its `body` object, except for `excluded` ones."""
     inner = extra.get(body) if body else None
     if inner.__class__ is not dict or not inner:
-        pass_on(entry, extra, ours, taken)
+        add_source_fields(entry, extra, own_fields, reserved)
         return
-    beside = {name: value for name, value in inner.items() if name not in extra and name not in told}
-    left: dict[str, Any] = {}
-    pass_on(entry, beside, left, taken)
-    kept = left.get("extra", {})
-    if len(kept) < len(beside):
-        ours["inside"] = {body: [name for name in beside if name not in kept] if kept else [*beside]}
+    members = {name: value for name, value in inner.items() if name not in extra and name not in excluded}
+    own_members: dict[str, Any] = {}
+    add_source_fields(entry, members, own_members, reserved)
+    rest = own_members.get("extra", {})
+    if len(rest) < len(members):
+        own_fields["inside"] = {body: [name for name in members if name not in rest] if rest else [*members]}
     outer = extra.copy()
     del outer[body]
-    pass_on(entry, outer, ours, taken)
-    if len(beside) < len(inner):
-        kept = {name: value for name, value in inner.items() if name not in beside} | kept
-    if kept:
-        ours.setdefault("extra", {})[body] = kept
+    add_source_fields(entry, outer, own_fields, reserved)
+    if len(members) < len(inner):
+        rest = {name: value for name, value in inner.items() if name not in members} | rest
+    if rest:
+        own_fields.setdefault("extra", {})[body] = rest
 
 
 def _is_valid(name: str, value: Any) -> bool:
-    """Whether the draft allows a value under a name that it knows."""
+    """Whether the draft allows a value under a typed name."""
     if name != "timestamp":
         return value.__class__ is str
     return is_count(value) or (value.__class__ is str and bool(timestamps.is_moment(value)))

@@ -1,23 +1,29 @@
-"""Entries of sources that keep parts apart: the parts, what followed them, and then their message."""
+"""Entries of sources with separate parts: the parts, the events about the message, then the message."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Event, Message, Text, ToolCall, ToolResult
-from agent_journal.model.content_blocks import DEEDS
+from agent_journal.model.content_blocks import ACTIONS
 from agent_journal.records.forms import OURS, PATCH
-from agent_journal.writers.agent_record_v3.actions import tell_again, told
+from agent_journal.writers.agent_record_v3.actions import action_entry, repeat_call_field
 from agent_journal.writers.agent_record_v3.entries import (
-    Whole,
-    as_event,
-    entry,
-    tell_facts,
-    tell_place,
-    with_ours,
+    RecordContext,
+    add_message_fields,
+    add_position,
+    event_entry,
+    timeline_entry,
+    with_own_fields,
 )
-from agent_journal.writers.agent_record_v3.passthrough import MESSAGE, PATCHED, TEXT, pass_on, pass_on_all
-from agent_journal.writers.dialects.agent_records import unanswered
+from agent_journal.writers.agent_record_v3.passthrough import (
+    MESSAGE,
+    PATCHED,
+    TEXT,
+    add_all_source_fields,
+    add_source_fields,
+)
+from agent_journal.writers.dialects.agent_records import missing_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,94 +32,98 @@ if TYPE_CHECKING:
     from agent_journal.records.forms import RecordForm
 
 
-def told_apart(timeline: Sequence[Message | Event], form: RecordForm) -> Iterator[dict[str, Any]]:
-    """Each message behind its parts and the events that name it."""
-    whole = Whole(timeline, form)
+def entries_with_separate_parts(
+    timeline: Sequence[Message | Event], form: RecordForm
+) -> Iterator[dict[str, Any]]:
+    """Yield each message after its parts and the events that refer to it."""
+    context = RecordContext(timeline, form)
     waiting: Message | None = None
     envelope: dict[str, Any] = {}
-    for one in timeline:
-        if waiting and not (isinstance(one, Event) and one.data.get(form.part_of) == waiting.id):
+    for item in timeline:
+        if waiting and not (isinstance(item, Event) and item.data.get(form.part_of) == waiting.id):
             yield envelope
             waiting = None
-        if isinstance(one, Event):
-            yield _patch(one, whole) if one.name == PATCH else as_event(one, whole)
+        if isinstance(item, Event):
+            yield _patch(item, context) if item.name == PATCH else event_entry(item, context)
             if waiting:
                 envelope[OURS]["beside"][1] += 1
-        elif one.role in ("user", "assistant"):
-            parts, places = _parts(one, form)
+        elif item.role in ("user", "assistant"):
+            parts, indexes = _parts(item, form)
             yield from parts
-            waiting, envelope = one, _envelope(one, len(parts), places, whole)
+            waiting, envelope = item, _envelope(item, len(parts), indexes, context)
         else:
-            yield entry(one, whole)
+            yield timeline_entry(item, context)
     if waiting:
         yield envelope
 
 
 def _parts(message: Message, form: RecordForm) -> tuple[list[dict[str, Any]], list[int | Part]]:
-    """The parts that are entries; and all parts, those by their places among the entries."""
-    found: list[dict[str, Any]] = []
-    places: list[int | Part] = []
+    """The entries of parts, and all parts in order: an index into the entries, or the part itself."""
+    entries: list[dict[str, Any]] = []
+    indexes: list[int | Part] = []
     call: ToolCall | None = None
     for part in message.parts:
         if isinstance(part, ToolCall):
-            _tell_open(found, call, form)
+            _add_missing_result(entries, call, form)
             call = part
-        if isinstance(part, DEEDS):
-            places.append(len(found))
-            found.append(told(part, None, call, message, form))
+        if isinstance(part, ACTIONS):
+            indexes.append(len(entries))
+            entries.append(action_entry(part, None, call, message, form))
         elif isinstance(part, Text) and not part.citations and not part.injected:
-            places.append(len(found))
-            found.append(_text(part, message))
+            indexes.append(len(entries))
+            entries.append(_text(part, message))
         else:
-            places.append(part)
+            indexes.append(part)
         if isinstance(part, ToolResult):
             call = None
-    _tell_open(found, call, form)
-    return found, places
+    _add_missing_result(entries, call, form)
+    return entries, indexes
 
 
-def _tell_open(found: list[dict[str, Any]], call: ToolCall | None, form: RecordForm) -> None:
-    """Say how a call goes that nothing came back of; that is no part."""
-    if is_open := unanswered(call, form):
-        tell_again(is_open, call, {}, form)
-        found.append(is_open)
+def _add_missing_result(entries: list[dict[str, Any]], call: ToolCall | None, form: RecordForm) -> None:
+    """Add an entry for a call without a result, if the source records its status; it is no part."""
+    if result := missing_result(call, form):
+        repeat_call_field(result, call, {}, form)
+        entries.append(result)
 
 
 def _text(text: Text, message: Message) -> dict[str, Any]:
-    ours: dict[str, Any] = {}
-    found = {"type": message.role, "content": text.text}
-    pass_on(found, text.extra, ours, TEXT)
-    return with_ours(found, ours)
+    own_fields: dict[str, Any] = {}
+    entry = {"type": message.role, "content": text.text}
+    add_source_fields(entry, text.extra, own_fields, TEXT)
+    return with_own_fields(entry, own_fields)
 
 
-def _envelope(message: Message, count: int, places: list[int | Part], whole: Whole) -> dict[str, Any]:
-    """The message itself; `beside` counts the entries before it that are its parts, and those between."""
-    ours: dict[str, Any] = {"beside": [count, 0]}
-    if places != [*range(count)]:
-        ours["parts"] = places
-    found: dict[str, Any] = {"type": message.role}
+def _envelope(
+    message: Message, count: int, indexes: list[int | Part], context: RecordContext
+) -> dict[str, Any]:
+    """The entry of the message; `beside` counts its part entries and the event entries before it."""
+    own_fields: dict[str, Any] = {"beside": [count, 0]}
+    if indexes != [*range(count)]:
+        own_fields["parts"] = indexes
+    entry: dict[str, Any] = {"type": message.role}
     if message.native is not None:
-        found["content"] = message.native
-    tell_facts(found, message, ours, whole)
-    form, extra = whole.form, message.extra
+        entry["content"] = message.native
+    add_message_fields(entry, message, own_fields, context)
+    form, extra = context.form, message.extra
     stated = extra.get(form.parent)
-    if isinstance(stated, str) and "parent-id" not in found:
-        found["parent-id"] = stated
-        ours["parent"] = form.parent
+    if isinstance(stated, str) and "parent-id" not in entry:
+        entry["parent-id"] = stated
+        own_fields["parent"] = form.parent
         extra = {name: value for name, value in extra.items() if name != form.parent}
-    pass_on_all(found, extra, ours, form.body, MESSAGE)
-    return with_ours(found, ours)
+    add_all_source_fields(entry, extra, own_fields, form.body, MESSAGE)
+    return with_own_fields(entry, own_fields)
 
 
-def _patch(event: Event, whole: Whole) -> dict[str, Any]:
-    """What was changed in files, which is the result of an edit."""
-    ours: dict[str, Any] = {"event": event.name}
-    found = {"type": "tool-result", "output": "", "status": "success"}
-    tell_place(found, event, ours, whole)
+def _patch(event: Event, context: RecordContext) -> dict[str, Any]:
+    """A patch event as the result of an edit."""
+    own_fields: dict[str, Any] = {"event": event.name}
+    entry = {"type": "tool-result", "output": "", "status": "success"}
+    add_position(entry, event, own_fields, context)
     data = event.data
     if data.get("diff") is not None:
-        ours["output"] = "diff"
-        found["output"] = data["diff"]
+        own_fields["output"] = "diff"
+        entry["output"] = data["diff"]
         data = {name: value for name, value in data.items() if name != "diff"}
-    pass_on(found, data, ours, PATCHED)
-    return with_ours(found, ours)
+    add_source_fields(entry, data, own_fields, PATCHED)
+    return with_own_fields(entry, own_fields)

@@ -1,7 +1,7 @@
-"""How one message is cooked, in the dialect of the request it was part of.
+"""Cooks one message in the dialect of its request.
 
-`Request.api` names the dialect. OPENAI, CLAUDE and GEMINI are cooked as llm-path does it (b9fa012, February
-2026), from the content as it was sent (`native`) where that is at hand; all else is cooked from the parts.
+`Request.api` is the dialect. OPENAI, CLAUDE and GEMINI are cooked as in llm-path (b9fa012, February 2026),
+from the original content (`native`) if it is available; everything else is cooked from the parts.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from agent_journal.model import Part
 
 OPENAI, CLAUDE, GEMINI = "openai", "claude", "gemini"
-_SAID = ("text", "thinking")
-_SHOWN = ("image/", "audio/", "video/")
+_RESPONSE_BLOCK_TYPES = ("text", "thinking")
+_MEDIA_PREFIXES = ("image/", "audio/", "video/")
 
 Call: TypeAlias = dict[str, Any]
 
 
 class Cooked(NamedTuple):
-    """A message as the target has it, before it gets its number."""
+    """A message of the target format, before it gets its number."""
 
     role: str
     content: str = ""
@@ -36,48 +36,48 @@ class Cooked(NamedTuple):
 
     @property
     def identity(self) -> Hashable:
-        """What makes two messages one. The format names a SHA-256 of the same five values for it."""
+        """The key that equal messages share. The format defines it as a SHA-256 of the same five values."""
         if self.tool_calls is None:
             return self
         return self._replace(tool_calls=None), sorted_json(self.tool_calls)
 
 
-def sent(message: Message, api: str | None) -> list[Cooked]:
-    """A message as part of a request."""
+def cook_sent(message: Message, api: str | None) -> list[Cooked]:
+    """Cook a message of a request."""
     if api == OPENAI:
         return _openai(message)
     if api == CLAUDE and message.native is not None:
-        return _claude_sent(message.role, message.native)
+        return _claude_request_message(message.role, message.native)
     if api == GEMINI and message.native is not None:
         return _gemini(message)
     return _from_parts(message)
 
 
-def answered(message: Message, api: str | None) -> list[Cooked]:
-    """A message as (part of) a response; nothing if it says nothing."""
+def cook_response(message: Message, api: str | None) -> list[Cooked]:
+    """Cook a message of a response; empty if it has no content."""
     if api == OPENAI and not isinstance(message.native, list):
         return _openai(message)
     if api == CLAUDE and message.native is not None:
-        return _claude_answered(message.native)
+        return _claude_response_message(message.native)
     if api == GEMINI and message.native is not None:
         return _gemini(message)
     cooked = _from_parts(message)
     if api is None:
         return cooked
-    # Also an answer of Claude to a request that might as well be OpenAI's: plain text, no tools.
-    return sorted(filter(_says_something, cooked), key=lambda found: found.role != "thinking")
+    # This includes answers of Claude to requests that look the same as OpenAI's: plain text, no tools.
+    return sorted(filter(_has_content, cooked), key=lambda entry: entry.role != "thinking")
 
 
-def _says_something(cooked: Cooked) -> bool:
+def _has_content(cooked: Cooked) -> bool:
     return bool(cooked.content or cooked.tool_calls)
 
 
-def failed(error: Any) -> Cooked:
-    """The answer of a request that failed: its text, or the body of the error as compact JSON."""
+def cook_error(error: Any) -> Cooked:
+    """Cook the error of a failed request: its text, or its body as compact JSON."""
     return Cooked("assistant", f"Error: {error if isinstance(error, str) else encode(error).decode()}")
 
 
-EMPTY_ANSWER = Cooked("assistant")
+EMPTY_RESPONSE = Cooked("assistant")
 
 
 # OpenAI: one message per message, or one per item if the content is a list.
@@ -92,16 +92,16 @@ def _openai(message: Message) -> list[Cooked]:
         items = content if isinstance(content, list) else [content]
         return [_openai_result(message, _openai_item(item)) for item in items]
     if isinstance(content, list):
-        # Items keep the role; calls follow in a message of their own.
+        # Each item becomes a message with the same role; calls follow in a separate message.
         cooked = [Cooked(message.role, _openai_item(item)) for item in content]
         return [*cooked, Cooked("tool_use", tool_calls=calls)] if calls else cooked
-    is_use = calls and message.role == "assistant"
-    return [Cooked("tool_use" if is_use else message.role, _string(content), calls)]
+    has_calls = calls and message.role == "assistant"
+    return [Cooked("tool_use" if has_calls else message.role, _string(content), calls)]
 
 
 def _openai_result(message: Message, content: str) -> Cooked:
-    answer = next(tree.results_in(message), ToolResult())
-    return _result(content, answer.call_id, answer.is_error)
+    result = next(tree.results_in(message), ToolResult())
+    return _result(content, result.call_id, result.is_error)
 
 
 def _openai_item(item: Any) -> str:
@@ -121,7 +121,7 @@ def _openai_image(url: str) -> str:
 
 
 def _openai_content(message: Message) -> str | list[str] | None:
-    """The content that the parts stand for: nothing, one text, or a list."""
+    """The content equivalent to the parts: None, one text, or a list."""
     parts = [part for part in message.parts if not isinstance(part, ToolCall | Reasoning)]
     if len(parts) == 1 and isinstance(parts[0], Text | ToolResult):
         return _text_of(parts[0])
@@ -134,21 +134,21 @@ def _openai_part(part: Part) -> str:
     return _text_of(part)
 
 
-# Claude: one message per block; the calls of a message follow together after everything else.
+# Claude: one message per block, then all calls of the message together.
 
 
-def _claude_sent(role: str, content: Any) -> list[Cooked]:
+def _claude_request_message(role: str, content: Any) -> list[Cooked]:
     if role == "system" and not content:
         return []
     if not isinstance(content, list):
         return [Cooked(role, _string(content))]
-    cooked = [found for block in content if (found := _claude_block(role, block)) is not None]
+    cooked = [entry for block in content if (entry := _claude_block(role, block)) is not None]
     calls = _claude_calls(content)
     return [*cooked, Cooked("tool_use", tool_calls=calls)] if calls else cooked
 
 
 def _claude_block(role: str, block: Any) -> Cooked | None:
-    """What a block becomes by itself; calls and empty thinking become nothing."""
+    """The message of a single block; None for calls and empty thinking."""
     if not isinstance(block, dict):
         return Cooked(role, _string(block))
     match block.get("type"):
@@ -166,24 +166,24 @@ def _claude_block(role: str, block: Any) -> Cooked | None:
     return Cooked(role, _json(block))
 
 
-def _claude_answered(content: Any) -> list[Cooked]:
-    """A response: thoughts, then each text that says something, then the calls; other blocks are left out."""
+def _claude_response_message(content: Any) -> list[Cooked]:
+    """A response: thinking, then each non-empty text, then the calls; other blocks are omitted."""
     blocks = content if isinstance(content, list) else [content]
-    said = [_claude_block("assistant", block) for block in blocks if _is_said(block)]
-    thoughts = [found for found in said if found is not None and found.role == "thinking"]
-    texts = [found for found in said if found is not None and found.role != "thinking" and found.content]
+    entries = [_claude_block("assistant", block) for block in blocks if _is_response_block(block)]
+    thinking = [entry for entry in entries if entry is not None and entry.role == "thinking"]
+    texts = [entry for entry in entries if entry is not None and entry.role != "thinking" and entry.content]
     calls = _claude_calls(blocks)
-    return [*thoughts, *texts, *([Cooked("tool_use", tool_calls=calls)] if calls else ())]
+    return [*thinking, *texts, *([Cooked("tool_use", tool_calls=calls)] if calls else ())]
 
 
-def _is_said(block: Any) -> bool:
-    return not isinstance(block, dict) or block.get("type") in _SAID
+def _is_response_block(block: Any) -> bool:
+    return not isinstance(block, dict) or block.get("type") in _RESPONSE_BLOCK_TYPES
 
 
-def left_out(content: Any) -> int:
-    """How many blocks of a Claude response are not cooked: opaque thinking, what servers did and the like."""
+def omitted_blocks(content: Any) -> int:
+    """The number of blocks of a Claude response that are not cooked, such as redacted thinking."""
     blocks = content if isinstance(content, list) else []
-    return sum(not _is_said(block) and block.get("type") != "tool_use" for block in blocks)
+    return sum(not _is_response_block(block) and block.get("type") != "tool_use" for block in blocks)
 
 
 def _claude_calls(blocks: Iterable[Any]) -> list[Call]:
@@ -196,18 +196,18 @@ def _claude_calls(blocks: Iterable[Any]) -> list[Call]:
 
 def _claude_output(content: Any) -> str:
     if not isinstance(content, list):
-        return "" if content is None else _as_python_prints(content)
+        return "" if content is None else _python_str(content)
     return "\n".join(_claude_output_block(block) for block in content)
 
 
 def _claude_output_block(block: Any) -> str:
     if isinstance(block, dict) and isinstance(block.get("text"), str):
         return str(block["text"])
-    return _as_python_prints(block)
+    return _python_str(block)
 
 
-# Gemini: what functions returned, then all text as one message, then the calls. Thoughts, which the reference
-# takes for text, come first by themselves, as the format has them.
+# Gemini: function responses, then all text as one message, then the calls. Thoughts, which llm-path treats as
+# text, come first as separate messages, as the format defines them.
 
 
 def _gemini(message: Message) -> list[Cooked]:
@@ -218,12 +218,14 @@ def _gemini(message: Message) -> list[Cooked]:
     thoughts = [
         Cooked("thinking", text) for part in parts if _is_thought(part) and (text := _gemini_text(part))
     ]
-    cooked = [found for part in parts if (found := _gemini_part(role, part)) is not None]
+    cooked = [entry for part in parts if (entry := _gemini_part(role, part)) is not None]
     text = "".join(_gemini_text(part) for part in parts if not _is_thought(part))
-    read: Sequence[Part | None] = message.parts if len(message.parts) == len(parts) else [None] * len(parts)
+    read_parts: Sequence[Part | None] = (
+        message.parts if len(message.parts) == len(parts) else [None] * len(parts)
+    )
     calls = [
-        _gemini_call(call, one)
-        for part, one in zip(parts, read, strict=True)
+        _gemini_call(call, read_part)
+        for part, read_part in zip(parts, read_parts, strict=True)
         if (call := _field(part, "functionCall", "function_call"))
     ]
     return [
@@ -243,43 +245,43 @@ def _is_thought(part: Any) -> bool:
 
 
 def _field(part: Any, *names: str) -> dict[str, Any] | None:
-    """What a part holds under any of the names; the service's and its clients' differ in their case."""
-    found = (part.get(name) for name in names) if isinstance(part, dict) else ()
-    return next((value for value in found if isinstance(value, dict) and value), None)
+    """A part's object under any of the names: the service uses camelCase, its clients snake_case."""
+    values = (part.get(name) for name in names) if isinstance(part, dict) else ()
+    return next((value for value in values if isinstance(value, dict) and value), None)
 
 
 def _gemini_part(role: str, part: Any) -> Cooked | None:
-    """What a part becomes by itself; texts and calls become nothing."""
+    """The message of a single part; None for texts and calls."""
     if not isinstance(part, dict) or "text" in part or _field(part, "functionCall", "function_call"):
         return None
     result = _field(part, "functionResponse", "function_response")
     if result is not None:
-        # Where calls have no ids, the function's name says what a result belongs to.
+        # If calls have no ids, a result is linked by the name of its function.
         return _result(_gemini_output(result.get("response")), result.get("id") or result.get("name"), None)
     media = _field(part, "inlineData", "inline_data", "fileData", "file_data")
     if media is None:
         return Cooked(role, _json(part)) if part else None
     mime = _string(media.get("mimeType") or media.get("mime_type"))
-    return Cooked(role, f"[{mime.partition('/')[0]}]" if mime.startswith(_SHOWN) else "[file]")
+    return Cooked(role, f"[{mime.partition('/')[0]}]" if mime.startswith(_MEDIA_PREFIXES) else "[file]")
 
 
 def _gemini_output(response: Any) -> str:
     if isinstance(response, dict):
         return _string(response["content"]) if "content" in response else _json(response)
-    return _as_python_prints(response) if response is not None else ""
+    return _python_str(response) if response is not None else ""
 
 
-def _gemini_call(call: dict[str, Any], read: Part | None) -> Call:
-    """A call; its id may be one that the client gave it later, by which results name it."""
-    named = read.call_id if isinstance(read, ToolCall) else None
-    return _call(_string(call.get("name")), _arguments(call.get("args")), call.get("id") or named)
+def _gemini_call(call: dict[str, Any], read_part: Part | None) -> Call:
+    """A call. Its id may be one that the client assigned later, which the results refer to."""
+    read_id = read_part.call_id if isinstance(read_part, ToolCall) else None
+    return _call(_string(call.get("name")), _arguments(call.get("args")), call.get("id") or read_id)
 
 
-# Everything else: one message per part, in the same manner.
+# Everything else: one message per part.
 
 
 def _from_parts(message: Message) -> list[Cooked]:
-    cooked = [found for part in message.parts if (found := _part(message.role, part)) is not None]
+    cooked = [entry for part in message.parts if (entry := _part(message.role, part)) is not None]
     calls = [_call(part.name, _arguments(part.input), part.call_id) for part in tree.calls_in(message)]
     return [*cooked, Cooked("tool_use", tool_calls=calls)] if calls else cooked
 
@@ -320,13 +322,13 @@ def _joined(parts: Sequence[Part]) -> str:
 
 
 def placeholder(media: Media) -> str:
-    """What stands for an image, a sound or a file, and what that says in words."""
-    called = None if media.kind == "image" else media.name or media.ref
-    words = f"[{media.kind}: {called}]" if called else f"[{media.kind}]"
-    return f"{words}\n{media.text}" if media.text else words
+    """The placeholder of an image, a sound or a file, with its text."""
+    label = None if media.kind == "image" else media.name or media.ref
+    text = f"[{media.kind}: {label}]" if label else f"[{media.kind}]"
+    return f"{text}\n{media.text}" if media.text else text
 
 
-# What the dialects share.
+# Helpers for all dialects.
 
 
 def _thinking(text: Any) -> Cooked | None:
@@ -345,7 +347,7 @@ def _call(name: str, arguments: Any, call_id: Any) -> Call:
 
 
 def _arguments(value: Any) -> Any:
-    """The arguments of a call as a value; a string that is no JSON is kept as `raw`."""
+    """The arguments of a call as a value; a string that is no JSON becomes `{"raw": …}`."""
     if value is None:
         return {}
     decoded = tree.arguments(ToolCall(name="", input=value))
@@ -358,8 +360,8 @@ def _string(value: Any) -> str:
     return "" if value is None else _json(value)
 
 
-def _as_python_prints(value: Any) -> str:
-    """What `str()` gives, which the format has in a few places; JSON for what is nested too deeply."""
+def _python_str(value: Any) -> str:
+    """The result of `str()`, which the format uses in a few places; JSON if nested too deeply."""
     try:
         return str(value)
     except RecursionError:
@@ -367,7 +369,7 @@ def _as_python_prints(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    """The value on one line, with a blank after each comma and colon."""
+    """The value as JSON on one line, with a space after each comma and colon."""
     compact = encode(value)
     try:
         return msgspec.json.format(compact, indent=0).decode()
@@ -376,7 +378,7 @@ def _json(value: Any) -> str:
 
 
 def sorted_json(value: Any) -> bytes:
-    """The value as JSON, the same for every order of keys."""
+    """The value as JSON with sorted keys."""
     try:
         return msgspec.json.encode(value, order="sorted")
     except RecursionError:

@@ -1,6 +1,6 @@
-"""The requests of a conversation: those it has, or one for each response of the model.
+"""The requests of a conversation: the recorded ones, or one for each response of the model.
 
-Messages and tools get numbers as they come; the order of the output is made when everything has been read.
+Messages and tools are numbered in the order they appear; the order of the output is determined at the end.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Message, Request, Tool
 
 T = TypeVar("T")
-# Dialects in which several messages of a response are choices.
-_OF_CHOICES = (OPENAI, GEMINI)
+# Dialects in which several response messages are alternative choices.
+_DIALECTS_WITH_CHOICES = (OPENAI, GEMINI)
 
 
-class Distinct(Generic[T]):
-    """Each value once, with a number: what has the same identity has the same number."""
+class NumberedValues(Generic[T]):
+    """Distinct values with numbers: values with the same identity share a number."""
 
     def __init__(self) -> None:
         self.values: list[T] = []
         self._numbers: dict[Hashable, int] = {}
 
     def number(self, identity: Hashable, value: T) -> int:
-        """The number of a value, a new one if it is new."""
+        """The number of a value; a new value gets the next number."""
         number = self._numbers.setdefault(identity, len(self.values))
         if number == len(self.values):
             self.values.append(value)
@@ -40,24 +40,24 @@ class Distinct(Generic[T]):
 
 
 class CookedTool(NamedTuple):
-    """A tool as the target has it, before it gets its number."""
+    """A tool of the target format, before it gets its number."""
 
     name: str
     description: str
     parameters: Any
 
 
-class Stock(NamedTuple):
-    """Every message and every tool so far."""
+class Registry(NamedTuple):
+    """All distinct messages and tools so far."""
 
-    messages: Distinct[Cooked]
-    tools: Distinct[CookedTool]
+    messages: NumberedValues[Cooked]
+    tools: NumberedValues[CookedTool]
 
 
 class CookedRequest(Struct, frozen=True, kw_only=True, gc=False):
-    """A request with the numbers of what it sent, what came back, and its tools.
+    """A request with the numbers of its messages, response messages and tools.
 
-    `index` is its place in the file.
+    `index` is its position in the file.
     """
 
     index: int
@@ -70,37 +70,37 @@ class CookedRequest(Struct, frozen=True, kw_only=True, gc=False):
     tools: list[int]
 
 
-class Kitchen:
-    """One conversation while it is cooked: no message of it is cooked twice in the same way."""
+class ConversationCooker:
+    """Cooks one conversation; each message is cooked once per dialect."""
 
-    def __init__(self, conversation: Conversation, stock: Stock) -> None:
+    def __init__(self, conversation: Conversation, registry: Registry) -> None:
         self.conversation = conversation
         self.paths = Paths(conversation)
-        self.used: set[str] = set()
-        self._stock = stock
-        self._sent: dict[tuple[str, str | None], list[int]] = {}
-        # What a request sent down to an entry, and how much of it was before the conversation.
-        self._known: dict[str | None, dict[str, tuple[list[int], int]]] = {}
+        self.used_ids: set[str] = set()
+        self._registry = registry
+        self._sent_numbers: dict[tuple[str, str | None], list[int]] = {}
+        # By dialect and entry: the messages a request sent down to it, and the number of its system prompts.
+        self._known_prefixes: dict[str | None, dict[str, tuple[list[int], int]]] = {}
         tools = [_tool(tool) for tool in conversation.tools]
-        self._tools = [stock.tools.number(_identity(tool), tool) for tool in tools]
+        self._tools = [registry.tools.number(_identity(tool), tool) for tool in tools]
 
     def requests(self, first_index: int) -> Iterator[CookedRequest]:
-        """All requests; where the source tells of none, they count from `first_index`."""
+        """All requests; derived ones are numbered from `first_index`."""
         if self.conversation.requests:
             for request in self.conversation.requests:
-                yield self._told(request)
+                yield self._recorded(request)
             return
         index = first_index
         for response in responses(self.conversation, self.paths):
             yield self._derived(response, index)
             index += 1
-        # The last one first: in a list it has all others in view.
+        # The last leaf first: in a list all others are above it.
         for leaf in reversed(tree.leaves(self.conversation.timeline)):
-            if leaf.id not in self.used:
-                yield self._unanswered(leaf, index)
+            if leaf.id not in self.used_ids:
+                yield self._unanswered_prompt(leaf, index)
                 index += 1
 
-    def _told(self, request: Request) -> CookedRequest:
+    def _recorded(self, request: Request) -> CookedRequest:
         return CookedRequest(
             index=request.index,
             id=request.id or "",
@@ -108,12 +108,12 @@ class Kitchen:
             model=self._model(request) or "",
             duration_ms=request.duration_ms or 0,
             request=self._sent_to(request.prompt_id, request.system, request.api, request.since_id),
-            response=self._answer(request),
-            tools=[self._tools[place] for place in offered(request, self.conversation.tools)],
+            response=self._response_of(request),
+            tools=[self._tools[index] for index in offered_tools(request, self.conversation.tools)],
         )
 
     def _model(self, request: Request) -> str | None:
-        """The model that was asked; Gemini's requests name it in their URL, its answers say it themselves."""
+        """The model of a request. Gemini's requests name it in their URL, its responses in their body."""
         if request.api == GEMINI:
             for message in map(self.paths.message, request.response_ids):
                 if message is not None and message.model:
@@ -130,20 +130,20 @@ class Kitchen:
             timestamp=timestamps.epoch_ms(at) or 0,
             model=model or "",
             duration_ms=0,
-            request=self._in_view(first),
-            response=self._said(response, None),
+            request=self._numbers_in_view(first),
+            response=self._response_numbers(response, None),
             tools=self._tools,
         )
 
-    def _unanswered(self, leaf: Message, index: int) -> CookedRequest:
-        """What was said last and got no answer: a request without a response."""
+    def _unanswered_prompt(self, leaf: Message, index: int) -> CookedRequest:
+        """A request without a response, for a final message that was not answered."""
         return CookedRequest(
             index=index,
             id=leaf.id,
             timestamp=timestamps.epoch_ms(leaf.at or self.conversation.updated_at) or 0,
             model=self.conversation.model or "",
             duration_ms=0,
-            request=[*self._in_view(leaf), *self._number_sent(leaf, None)],
+            request=[*self._numbers_in_view(leaf), *self._number_sent(leaf, None)],
             response=[],
             tools=self._tools,
         )
@@ -151,7 +151,7 @@ class Kitchen:
     def _sent_to(
         self, prompt_id: str | None, system: Iterable[str], api: str | None, since_id: str | None = None
     ) -> list[int]:
-        """The numbers of the system messages and of the chain down to the prompt."""
+        """The numbers of the system messages and of the messages down to the prompt."""
         numbers: list[int] = []
         for entry_id in system:
             message = self.paths.message(entry_id)
@@ -159,88 +159,94 @@ class Kitchen:
                 numbers += self._number_sent(message, api)
         start = len(numbers)
         if since_id is not None:
-            for message in self.paths.between(since_id, prompt_id):
+            for message in self.paths.messages_between(since_id, prompt_id):
                 numbers += self._number_sent(message, api)
             return numbers
-        known = self._known.setdefault(api, {})
-        above, messages = self.paths.down_to(prompt_id, known)
-        if above is not None:
-            earlier, its_start = known[above]
-            numbers += earlier[its_start:]
+        prefixes = self._known_prefixes.setdefault(api, {})
+        ancestor, messages = self.paths.messages_down_to(prompt_id, prefixes)
+        if ancestor is not None:
+            earlier, earlier_start = prefixes[ancestor]
+            numbers += earlier[earlier_start:]
         for message in messages:
             numbers += self._number_sent(message, api)
         if prompt_id is not None:
-            known[prompt_id] = numbers, start
+            prefixes[prompt_id] = numbers, start
         return numbers
 
-    def _in_view(self, first: Message) -> list[int]:
-        """The numbers of what the model saw before it said this."""
-        if not self.paths.forks:
+    def _numbers_in_view(self, first: Message) -> list[int]:
+        """The numbers of the messages that the model saw before a response."""
+        if not self.paths.has_forks:
             return self._sent_to(self.paths.parent_of(first.id), (), None)
         return [
-            number for message in self.paths.before(first.id) for number in self._number_sent(message, None)
+            number
+            for message in self.paths.messages_in_view(first.id)
+            for number in self._number_sent(message, None)
         ]
 
     def _number_sent(self, message: Message, api: str | None) -> list[int]:
         key = message.id, api
-        if key not in self._sent:
-            self.used.add(message.id)
-            self._sent[key] = self._numbers(cook.sent(message, api))
-        return self._sent[key]
+        if key not in self._sent_numbers:
+            self.used_ids.add(message.id)
+            self._sent_numbers[key] = self._numbers(cook.cook_sent(message, api))
+        return self._sent_numbers[key]
 
-    def _answer(self, request: Request) -> list[int]:
+    def _response_of(self, request: Request) -> list[int]:
         if isinstance(request.error, str) and request.error:
-            return self._numbers([cook.failed(request.error)])
-        found = [self.paths.message(entry_id) for entry_id in request.response_ids]
-        messages = [message for message in found if message is not None]
-        # Of several choices the format has the first.
-        said = self._said(messages[:1] if request.api in _OF_CHOICES else messages, request.api)
-        # An error that the service told of may come after a part of the answer.
-        return [*said, *self._numbers([cook.failed(request.error)])] if request.error else said
+            return self._numbers([cook.cook_error(request.error)])
+        candidates = [self.paths.message(entry_id) for entry_id in request.response_ids]
+        messages = [message for message in candidates if message is not None]
+        # The format has only the first of several choices.
+        numbers = self._response_numbers(
+            messages[:1] if request.api in _DIALECTS_WITH_CHOICES else messages, request.api
+        )
+        # The service may report an error after a part of the response.
+        return [*numbers, *self._numbers([cook.cook_error(request.error)])] if request.error else numbers
 
-    def _said(self, messages: list[Message], api: str | None) -> list[int]:
-        self.used.update(message.id for message in messages)
-        cooked = [part for message in messages for part in cook.answered(message, api)]
-        return self._numbers(cooked or [cook.EMPTY_ANSWER] if messages else [])
+    def _response_numbers(self, messages: list[Message], api: str | None) -> list[int]:
+        self.used_ids.update(message.id for message in messages)
+        cooked = [part for message in messages for part in cook.cook_response(message, api)]
+        return self._numbers(cooked or [cook.EMPTY_RESPONSE] if messages else [])
 
     def _numbers(self, cooked: Iterable[Cooked]) -> list[int]:
-        return [self._stock.messages.number(one.identity, one) for one in cooked]
+        return [self._registry.messages.number(entry.identity, entry) for entry in cooked]
 
 
-def offered(request: Request, tools: list[Tool]) -> list[int]:
-    """Those of a request's tools that the format has: of OpenAI's the functions, not what servers run."""
-    known = [place for place in request.tools if 0 <= place < len(tools)]
+def offered_tools(request: Request, tools: list[Tool]) -> list[int]:
+    """The indexes of a request's tools that the format can represent: of OpenAI's only functions."""
+    known = [index for index in request.tools if 0 <= index < len(tools)]
     if request.api != OPENAI:
         return known
-    return [place for place in known if tools[place].extra.get("type", "function") == "function"]
+    return [index for index in known if tools[index].extra.get("type", "function") == "function"]
 
 
 def responses(conversation: Conversation, paths: Paths) -> list[list[Message]]:
-    """The model's messages by response: those with one response id, else those that follow each other."""
-    found: dict[tuple[str, str], list[Message]] = {}
-    part_of: dict[str, tuple[str, str]] = {}
+    """The model's messages by response: those with the same response id, or consecutive ones without ids."""
+    by_response: dict[tuple[str, str], list[Message]] = {}
+    response_of: dict[str, tuple[str, str]] = {}
     for message in tree.messages(conversation):
         if message.role != "assistant":
             continue
         if message.response_id is not None:
             key = "response", message.response_id
         else:
-            key = _continued(message, paths, found, part_of) or ("message", message.id)
-            part_of[message.id] = key
-        found.setdefault(key, []).append(message)
-    return list(found.values())
+            key = _continued_response(message, paths, by_response, response_of) or ("message", message.id)
+            response_of[message.id] = key
+        by_response.setdefault(key, []).append(message)
+    return list(by_response.values())
 
 
-def _continued(
+def _continued_response(
     message: Message,
     paths: Paths,
-    found: dict[tuple[str, str], list[Message]],
-    part_of: dict[str, tuple[str, str]],
+    by_response: dict[tuple[str, str], list[Message]],
+    response_of: dict[str, tuple[str, str]],
 ) -> tuple[str, str] | None:
-    """The run of messages that this one goes on with: its end is right before it."""
-    before = paths.message_before(message.id)
-    key = part_of.get(before.id) if before is not None else None
-    return key if before is not None and key is not None and found[key][-1].id == before.id else None
+    """The key of the response that a message continues: the response ends right before it."""
+    previous = paths.message_before(message.id)
+    key = response_of.get(previous.id) if previous is not None else None
+    return (
+        key if previous is not None and key is not None and by_response[key][-1].id == previous.id else None
+    )
 
 
 def _tool(tool: Tool) -> CookedTool:

@@ -1,15 +1,25 @@
-"""JSON bytes of any value, however deeply a source nested it."""
+"""JSON encoding of any value, however deeply nested."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
-_encoder = msgspec.json.Encoder()
-# msgspec decodes up to the interpreter's recursion limit; writing wraps the value a few levels more.
-_HEADROOM = 2
+from agent_journal.model import Conversation
+from agent_journal.model.spilled import encode_spilled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_journal.model import Item
+
+_encoder = msgspec.json.Encoder(enc_hook=encode_spilled)
+# msgspec decodes up to the interpreter's recursion limit; encoding adds a few levels around the value.
+_RECURSION_FACTOR = 2
+_PLACEHOLDER = b"\0"
 
 
 def encode(value: Any) -> bytes:
@@ -18,11 +28,25 @@ def encode(value: Any) -> bytes:
         return _encoder.encode(value)
     except RecursionError:
         limit = sys.getrecursionlimit()
-        sys.setrecursionlimit(limit * _HEADROOM)
+        sys.setrecursionlimit(limit * _RECURSION_FACTOR)
         try:
             return _encoder.encode(value)
         finally:
             sys.setrecursionlimit(limit)
+
+
+def encode_in_pieces(item: Item) -> Iterator[bytes]:
+    """The item as compact JSON, entry by entry, so that its whole text is never in memory."""
+    if not isinstance(item, Conversation) or not item.timeline:
+        yield encode(item)
+        return
+    # JSON never contains the placeholder, so it shows where the entries of the timeline belong.
+    placeholder: list[Any] = [msgspec.Raw(_PLACEHOLDER)]
+    start, _, end = encode(replace(item, timeline=placeholder)).partition(_PLACEHOLDER)
+    yield start
+    for index, entry in enumerate(item.timeline):
+        yield b"," + encode(entry) if index else encode(entry)
+    yield end
 
 
 def pretty(value: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""Conversations as those who train models have them: turns in a row, results behind their calls."""
+"""Conversations as training data: a sequence of turns, with results after their calls."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from agent_journal.writers import Run
 
 _FENCE = "```"
-_MUTE = "branch on which the model says nothing"
-"""What makes no line: there is nothing to be learned from it."""
+_SILENT_BRANCH = "branch without a model message"
+"""A branch that gets no line, as there is nothing to learn from it."""
 
 
-class Called(Struct):
-    """A call under the id that it has in its line, and what came back."""
+class CallWithResult(Struct):
+    """A tool call with its unique id in the line, and its result."""
 
     id: str
     call: ToolCall
@@ -42,62 +42,62 @@ class Called(Struct):
 
 
 class Turn(Struct):
-    """What one side did until the other went on."""
+    """Everything one side contributed before the other side continued."""
 
     role: str
-    said: list[Part] = []
-    calls: list[Called] = []
+    parts: list[Part] = []
+    calls: list[CallWithResult] = []
     response_id: str | None = None
     hidden: bool = False
-    """Whether a program said it, unseen by the person."""
+    """Whether a program added it, hidden from the user."""
 
 
 class Dialogue(Struct):
-    """One path through a conversation, and what of it stands in no turn."""
+    """One path through a conversation; `losses` counts what is in none of its turns."""
 
     turns: list[Turn]
-    untold: Counter[str]
-    messages: set[str]
-    """Those that are on the path."""
+    losses: Counter[str]
+    message_ids: set[str]
+    """The ids of the messages on the path."""
 
 
 def dialogues(conversation: Conversation) -> list[Dialogue]:
-    """One dialogue per branch, in the order of their last messages; of a list, all of it."""
+    """One dialogue per branch, in the order of their last messages; a list makes one dialogue."""
     if conversation.shape == "list":
         return [_dialogue(list(tree.messages(conversation)))]
     return [_dialogue(path) for path in _Branches(conversation).paths()]
 
 
 class _Branches:
-    """The branches of a tree, without going through the whole timeline for each of them."""
+    """The branches of a tree, without scanning the timeline for each of them."""
 
     def __init__(self, conversation: Conversation) -> None:
         self._timeline = conversation.timeline
         self._by_id = {entry.id: entry for entry in conversation.timeline}
-        self._order = {entry.id: place for place, entry in enumerate(conversation.timeline)}
-        self._answers: dict[str, list[Message]] = {}
+        self._order = {entry.id: index for index, entry in enumerate(conversation.timeline)}
+        self._result_messages: dict[str, list[Message]] = {}
         for message in tree.messages(conversation):
             for result in tree.results_in(message):
                 if result.call_id is not None:
-                    self._answers.setdefault(result.call_id, []).append(message)
-        # What a request says before the dialogue stands outside of every branch.
+                    self._result_messages.setdefault(result.call_id, []).append(message)
+        # The system prompt of a request is outside of every branch.
         self._system = {
             entry_id: request.system
             for request in conversation.requests
             for entry_id in (request.prompt_id, *request.response_ids)
             if entry_id is not None
         }
-        self._prompts = {prompt for request in conversation.requests for prompt in request.system}
+        self._system_prompt_ids = {prompt for request in conversation.requests for prompt in request.system}
 
     def paths(self) -> list[list[Message]]:
         """The messages of each branch."""
-        leaves = [leaf for leaf in tree.leaves(self._timeline) if leaf.id not in self._prompts]
+        leaves = [leaf for leaf in tree.leaves(self._timeline) if leaf.id not in self._system_prompt_ids]
         covered: set[str | None] = set()
         paths: list[tuple[int, list[Message]]] = []
-        # From the last one on, those first that say something: the result of a parallel call hangs beside the
-        # branch that goes on from it.
-        for leaf in sorted(leaves, key=lambda leaf: (_is_mute(leaf), -self._order[leaf.id])):
-            if leaf.id not in covered and not (_is_mute(leaf) and leaf.parent_id in covered):
+        # From the last leaf on, those with text first: the result of a parallel call can be a separate leaf,
+        # although the branch continues after it.
+        for leaf in sorted(leaves, key=lambda leaf: (_is_only_tool_output(leaf), -self._order[leaf.id])):
+            if leaf.id not in covered and not (_is_only_tool_output(leaf) and leaf.parent_id in covered):
                 path = self._path_to(leaf)
                 covered.update(message.id for message in path)
                 paths.append((self._order[leaf.id], path))
@@ -109,17 +109,17 @@ class _Branches:
     def _path_to(self, leaf: Message) -> list[Message]:
         chain = list(self._chain_to(leaf))
         on_chain = {message.id for message in chain}
-        strays = {
-            answer.id: answer
+        result_messages = {
+            message_.id: message_
             for message in chain
             for call in tree.calls_in(message)
-            for answer in self._answers.get(call.call_id or "", ())
-            if answer.id not in on_chain and self._order[answer.id] < self._order[leaf.id]
+            for message_ in self._result_messages.get(call.call_id or "", ())
+            if message_.id not in on_chain and self._order[message_.id] < self._order[leaf.id]
         }
-        path = sorted([*chain, *strays.values()], key=lambda message: self._order[message.id])
-        return [*self._said_before(path, on_chain), *path]
+        path = sorted([*chain, *result_messages.values()], key=lambda message: self._order[message.id])
+        return [*self._system_prompts(path, on_chain), *path]
 
-    def _said_before(self, path: list[Message], on_chain: set[str]) -> Iterator[Message]:
+    def _system_prompts(self, path: list[Message], on_chain: set[str]) -> Iterator[Message]:
         requested = (self._system[message.id] for message in reversed(path) if message.id in self._system)
         for prompt in next(requested, ()):
             entry = self._by_id.get(prompt)
@@ -136,102 +136,104 @@ class _Branches:
             entry = self._by_id.get(entry.parent_id) if entry.parent_id else None
 
 
-def _is_mute(message: Message) -> bool:
-    """Whether it is nothing but what a tool said."""
+def _is_only_tool_output(message: Message) -> bool:
+    """Whether a message consists of tool output only."""
     return message.role == "tool" or all(isinstance(part, ToolResult) for part in message.parts)
 
 
 def _dialogue(path: Sequence[Message]) -> Dialogue:
-    """The turns of a path, each call with its result; no message of a tool may stand alone."""
+    """The turns of a path, each call with its result; tool output without a call is a loss."""
     turns: list[Turn] = []
-    called: dict[str, Called] = {}
-    untold: Counter[str] = Counter()
+    calls: dict[str, CallWithResult] = {}
+    losses: Counter[str] = Counter()
     for message in path:
-        for turn in _turns(message, called, untold):
+        for turn in _turns(message, calls, losses):
             if turn.role == "tool":
-                untold["text of a tool that answers no call"] += bool(said(turn.said))
-            elif turn.said or turn.calls:
-                _add(turns, turn)
-    _leave_out_unanswered(turns, untold)
-    left = [turn for turn in turns if turn.said or turn.calls]
-    return Dialogue(left, untold, {message.id for message in path})
+                losses["tool text without a matching call"] += bool(text_of_parts(turn.parts))
+            elif turn.parts or turn.calls:
+                _append_turn(turns, turn)
+    _drop_unanswered(turns, losses)
+    nonempty = [turn for turn in turns if turn.parts or turn.calls]
+    return Dialogue(nonempty, losses, {message.id for message in path})
 
 
-def _turns(message: Message, called: dict[str, Called], untold: Counter[str]) -> list[Turn]:
-    """The turns of a message: what stands behind the result of a call of its own was said after it."""
+def _turns(message: Message, calls: dict[str, CallWithResult], losses: Counter[str]) -> list[Turn]:
+    """The turns of a message: text after the result of one of its calls starts a new turn."""
     role = "assistant" if any(tree.calls_in(message)) else message.role
     turn = Turn(role, response_id=message.response_id, hidden=message.hidden)
-    found = [turn]
+    turns = [turn]
     for part in message.parts:
         if isinstance(part, ToolResult):
-            if not _answered(part, called):
-                untold["tool result that answers no call"] += 1
+            if not _attach_result(part, calls):
+                losses["tool result without a matching call"] += 1
             continue
         if not message.hidden and _is_injected(part):
             continue
-        if _is_answered(turn):
+        if _has_result(turn):
             turn = Turn(role, response_id=message.response_id, hidden=message.hidden)
-            found.append(turn)
+            turns.append(turn)
         if isinstance(part, ToolCall):
-            turn.calls.append(_called(part, called))
+            turn.calls.append(_add_call(part, calls))
         else:
-            turn.said.append(part)
-    # What a program put into a prompt was said before it, by the program.
+            turn.parts.append(part)
+    # Text that a program injected into a prompt becomes a hidden turn before it.
     injected = [] if message.hidden else [part for part in message.parts if _is_injected(part)]
-    return [Turn(role, said=injected, hidden=True), *found] if injected else found
+    return [Turn(role, parts=injected, hidden=True), *turns] if injected else turns
 
 
 def _is_injected(part: Part) -> bool:
     return isinstance(part, Text) and part.injected
 
 
-def _called(call: ToolCall, called: dict[str, Called]) -> Called:
-    """A call under an id that no other one has."""
-    known_as = call.call_id
-    if known_as is None or known_as in called:
-        known_as = f"unnamed_call_{len(called)}"
-    one = called[known_as] = Called(known_as, call)
-    return one
+def _add_call(call: ToolCall, calls: dict[str, CallWithResult]) -> CallWithResult:
+    """Add a call under a unique id."""
+    call_id = call.call_id
+    if call_id is None or call_id in calls:
+        call_id = f"unnamed_call_{len(calls)}"
+    added = calls[call_id] = CallWithResult(call_id, call)
+    return added
 
 
-def _is_answered(turn: Turn) -> bool:
-    return any(one.result is not None for one in turn.calls)
+def _has_result(turn: Turn) -> bool:
+    return any(call.result is not None for call in turn.calls)
 
 
-def _answered(result: ToolResult, called: dict[str, Called]) -> bool:
-    """Give a result to its call; one without an id belongs to the first such call that waits for one."""
+def _attach_result(result: ToolResult, calls: dict[str, CallWithResult]) -> bool:
+    """Attach a result to its call; one without an id goes to the first call without id and result."""
     if result.call_id is None:
-        waiting = (one for one in called.values() if one.call.call_id is None and one.result is None)
-        one = next(waiting, None)
+        pending = (
+            target for target in calls.values() if target.call.call_id is None and target.result is None
+        )
+        target = next(pending, None)
     else:
-        one = called.get(result.call_id)
-    if one is None or one.result is not None:
+        target = calls.get(result.call_id)
+    if target is None or target.result is not None:
         return False
-    one.result = result
+    target.result = result
     return True
 
 
-def _add(turns: list[Turn], turn: Turn) -> None:
-    """Add a turn; what a source cut out of one answer of a model is one turn again.
+def _append_turn(turns: list[Turn], turn: Turn) -> None:
+    """Append a turn, or merge it with the last one if both are pieces of one response.
 
-    Calls of one answer were made at once, also where a result is in the record before the next of them.
-    What is said behind a result may speak of it.
+    The calls of one response were made at once, even if the source has a result before the next of them.
+    Text after a result is not merged, as it may refer to it.
     """
     last = turns[-1] if turns else None
     same = last is not None and last.role == turn.role and last.response_id == turn.response_id is not None
-    if last is not None and same and not (turn.said and _is_answered(last)):
-        last.said += turn.said
+    if last is not None and same and not (turn.parts and _has_result(last)):
+        last.parts += turn.parts
         last.calls += turn.calls
     else:
         turns.append(turn)
 
 
-def _leave_out_unanswered(turns: list[Turn], untold: Counter[str]) -> None:
-    """A call must be answered before the dialogue goes on; at its end, calls may be what is to be learned."""
+def _drop_unanswered(turns: list[Turn], losses: Counter[str]) -> None:
+    """Drop calls without a result, except at the end: there the calls may be what is to be learned."""
     for turn in turns:
-        answered = [one for one in turn.calls if one.result is not None]
+        answered = [call for call in turn.calls if call.result is not None]
         if answered or turn is not turns[-1]:
-            untold["tool call without a result"] += len(turn.calls) - len(answered)
+            losses["tool call without a result"] += len(turn.calls) - len(answered)
             turn.calls = answered
 
 
@@ -239,7 +241,7 @@ def _leave_out_unanswered(turns: list[Turn], untold: Counter[str]) -> None:
 
 
 def text_of(part: Part) -> str:
-    """What a part says as text; nothing for what has none."""
+    """The text of a part; empty if it has none."""
     match part:
         case Text():
             return part.text
@@ -251,8 +253,8 @@ def text_of(part: Part) -> str:
 
 
 def _placeholder(media: Media) -> str:
-    called = media.name or media.ref
-    return f"[{media.kind}: {called}]" if called and not called.startswith("data:") else f"[{media.kind}]"
+    label = media.name or media.ref
+    return f"[{media.kind}: {label}]" if label and not label.startswith("data:") else f"[{media.kind}]"
 
 
 def _fenced(code: Code) -> str:
@@ -263,25 +265,25 @@ def _fenced(code: Code) -> str:
     return f"{fence}{code.language or ''}\n{code.code}{end}{fence}"
 
 
-def said(parts: Iterable[Part]) -> str:
-    """What was said, one part below the other."""
+def text_of_parts(parts: Iterable[Part]) -> str:
+    """The texts of parts, separated by blank lines."""
     return "\n\n".join(filter(None, map(text_of, parts)))
 
 
-def thought(parts: Iterable[Part]) -> str:
-    """What was thought, one part below the other."""
+def reasoning_of_parts(parts: Iterable[Part]) -> str:
+    """The reasoning in parts, separated by blank lines."""
     thoughts = (part.text or part.summary for part in parts if isinstance(part, Reasoning))
     return "\n\n".join(filter(None, thoughts))
 
 
 def output_of(result: ToolResult) -> str:
-    """What a tool answered, as text."""
+    """The output of a tool as text."""
     if isinstance(result.output, str):
         return result.output
-    return "\n".join(_answer(part) for part in result.output)
+    return "\n".join(_output_text(part) for part in result.output)
 
 
-def _answer(part: Part) -> str:
+def _output_text(part: Part) -> str:
     match part:
         case Code():
             return part.code
@@ -295,7 +297,7 @@ def _answer(part: Part) -> str:
 
 
 def arguments_of(call: ToolCall) -> str:
-    """The arguments of a call as JSON text, as the model wrote them where that is known."""
+    """The arguments of a call as JSON text, exactly as the model wrote them if that is known."""
     if isinstance(call.input, str) and tree.arguments(call) is not call.input:
         return call.input
     if isinstance(call.input, str):
@@ -303,46 +305,52 @@ def arguments_of(call: ToolCall) -> str:
     return "{}" if call.input is None else encode(call.input).decode()
 
 
-# ── What is left out ──
+# ── Losses ──
 
 
-def put(line: dict[str, Any], out: IO[bytes], untold: Counter[str], *, teaches: bool) -> None:
-    """Write a line. One from which nothing can be learned is only counted: a file is refused for it."""
-    if not teaches:
-        untold[_MUTE] += 1
+def write_line(line: dict[str, Any], out: IO[bytes], losses: Counter[str], *, has_model_turn: bool) -> None:
+    """Write a line. A line without anything to learn is only counted, as trainers reject files with one."""
+    if not has_model_turn:
+        losses[_SILENT_BRANCH] += 1
         return
     out.write(encode(line))
     out.write(b"\n")
 
 
-def note_untold(conversation: Conversation, lines: Iterable[Dialogue], run: Run, kinds: Counter[str]) -> None:
-    """Note what of a conversation is in none of its lines, and what the target has no place for."""
-    untold: Counter[str] = kinds + Counter()
+def note_losses(
+    conversation: Conversation, lines: Iterable[Dialogue], run: Run, other_losses: Counter[str]
+) -> None:
+    """Note what is in none of a conversation's lines, and other `losses` of the target."""
+    losses: Counter[str] = other_losses + Counter()
     on_a_path: set[str] = set()
     for line in lines:
-        untold |= line.untold  # lines share what is before they part
-        on_a_path |= line.messages
+        losses |= line.losses  # lines share what precedes the fork
+        on_a_path |= line.message_ids
     for entry in conversation.timeline:
         if isinstance(entry, Event):
-            untold["event"] += 1
+            losses["event"] += 1
         elif entry.id not in on_a_path:
-            untold["message beside every branch"] += 1
-    for what, count in sorted(untold.items()):
+            losses["message outside of every branch"] += 1
+    for kind, count in sorted(losses.items()):
         if count:
-            run.cannot_say(conversation, "", f"{count} × {what}")
+            run.note_not_preserved(conversation, "", f"{count} × {kind}")
 
 
-def counted(conversation: Conversation, *kinds: type) -> Counter[str]:
-    """How many parts of some kinds there are, by what people call them; media, if no words stand for them."""
-    names: dict[type, str] = {Reasoning: "thought", Media: "media", Other: "part of an unknown kind"}
+def count_parts(conversation: Conversation, *kinds: type) -> Counter[str]:
+    """The number of parts of some kinds, by display name; media counts only if it has no text."""
+    names: dict[type, str] = {
+        Reasoning: "reasoning part",
+        Media: "media part",
+        Other: "part of an unknown kind",
+    }
     parts: list[Any] = [part for message in tree.messages(conversation) for part in _all_parts(message)]
-    found = [part for part in parts if not (isinstance(part, Media) and tree.held_text(part))]
-    return Counter(names[kind] for part in found for kind in kinds if part.__class__ is kind)
+    counted = [part for part in parts if not (isinstance(part, Media) and tree.held_text(part))]
+    return Counter(names[kind] for part in counted for kind in kinds if part.__class__ is kind)
 
 
 def _all_parts(message: Message) -> Iterator[Part]:
-    """The parts of a message, and pictures and files that tools gave."""
+    """The parts of a message, including images and files in tool results."""
     for part in message.parts:
         yield part
         if isinstance(part, ToolResult) and not isinstance(part.output, str):
-            yield from (given for given in part.output if isinstance(given, Media))
+            yield from (output_part for output_part in part.output if isinstance(output_part, Media))

@@ -1,4 +1,4 @@
-"""The plan as it stands: what the last word of each step was."""
+"""The current plan, with the latest state of each step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from agent_journal.model import tree
-from agent_journal.writers.rendering.file_edits import text_in
+from agent_journal.writers.rendering.file_edits import first_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,74 +15,78 @@ if TYPE_CHECKING:
 
 State: TypeAlias = Literal["open", "doing", "done", "dropped"]
 
-_TEXTS = ("content", "step", "text", "title", "task", "subject", "description", "name")
+_TEXT_ARGUMENTS = ("content", "step", "text", "title", "task", "subject", "description", "name")
 _DONE = {"completed", "complete", "done", "finished", "x"}
 _DOING = {"in_progress", "in-progress", "inprogress", "doing", "active", "started", "-", "~"}
 _DROPPED = {"cancelled", "canceled", "deleted", "skipped", "dropped"}
-_LINE = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*\[([ xX~-])\]\s+(.+)$", re.MULTILINE)
-_NUMBER = re.compile(r"#(\d+)")
+_CHECKBOX_LINE = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*\[([ xX~-])\]\s+(.+)$", re.MULTILINE)
+_STEP_NUMBER = re.compile(r"#(\d+)")
 
 
 class Step(NamedTuple):
-    """Something to be done."""
+    """A step of a plan."""
 
     text: str
     state: State
 
 
 class Plan:
-    """Steps, as calls of tools for planning change them; and the last plan in words."""
+    """Plan steps, updated by calls of planning tools, and the last plan in prose."""
 
     def __init__(self) -> None:
-        self.words: str | None = None
+        self.text: str | None = None
         self._steps: dict[str, Step] = {}
 
     @property
     def steps(self) -> list[Step]:
-        """Every step that was not dropped."""
+        """The steps that were not dropped."""
         return [step for step in self._steps.values() if step.state != "dropped"]
 
-    def take(self, call: ToolCall, answer: str) -> None:
-        """Bring in what a call says: a new list, one more step, or how a step stands."""
-        given = tree.arguments(call)
-        if not isinstance(given, dict):
+    def apply_call(self, call: ToolCall, output: str) -> None:
+        """Apply a call: a new list, an added step, or a changed state."""
+        arguments = tree.arguments(call)
+        if not isinstance(arguments, dict):
             return
-        listed = next((found for value in given.values() if (found := [*_listed(value)])), None)
-        if listed is not None:
-            self._steps = {str(number): step for number, step in enumerate(listed, 1)}
+        steps = next((parsed for value in arguments.values() if (parsed := [*_parse_steps(value)])), None)
+        if steps is not None:
+            self._steps = {str(number): step for number, step in enumerate(steps, 1)}
             return
-        words = given.get("plan")
-        if isinstance(words, str) and words.strip():
-            self.words = words
-        self._take_one(given, answer)
+        text = arguments.get("plan")
+        if isinstance(text, str) and text.strip():
+            self.text = text
+        self._apply_step(arguments, output)
 
-    def _take_one(self, given: dict[str, Any], answer: str) -> None:
-        number = next((str(given[name]) for name in ("taskId", "task_id", "id") if name in given), None)
-        text, status = text_in(given, _TEXTS), given.get("status")
+    def _apply_step(self, arguments: dict[str, Any], output: str) -> None:
+        number = next(
+            (str(arguments[name]) for name in ("taskId", "task_id", "id") if name in arguments), None
+        )
+        text, status = first_text(arguments, _TEXT_ARGUMENTS), arguments.get("status")
         if number is not None and number in self._steps:
-            known = self._steps[number]
-            state = _state(status) if status is not None else known.state
-            self._steps[number] = Step(text_in(given, ("subject", "content")) or known.text, state)
-        elif number is None and text is not None and "subject" in given:
-            told = _NUMBER.search(answer)
-            self._steps[told[1] if told else str(len(self._steps) + 1)] = Step(text, _state(status))
+            step = self._steps[number]
+            state = _parse_state(status) if status is not None else step.state
+            self._steps[number] = Step(first_text(arguments, ("subject", "content")) or step.text, state)
+        elif number is None and text is not None and "subject" in arguments:
+            assigned = _STEP_NUMBER.search(output)
+            self._steps[assigned[1] if assigned else str(len(self._steps) + 1)] = Step(
+                text, _parse_state(status)
+            )
 
 
-def _listed(value: Any) -> Iterator[Step]:
-    """The steps of a list of objects, or of lines with boxes."""
+def _parse_steps(value: Any) -> Iterator[Step]:
+    """The steps in a list of objects, or in lines with checkboxes."""
     if isinstance(value, str):
-        for box, text in _LINE.findall(value):
-            yield Step(text.strip(), _state(box.lower().strip()))
+        for mark, text in _CHECKBOX_LINE.findall(value):
+            yield Step(text.strip(), _parse_state(mark.lower().strip()))
         return
-    for each in value if isinstance(value, list) else ():
-        if isinstance(each, dict) and (text := text_in(each, _TEXTS)) is not None:
-            yield Step(text, _state(each.get("status", each.get("state", each.get("completed")))))
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict) and (text := first_text(item, _TEXT_ARGUMENTS)) is not None:
+            yield Step(text, _parse_state(item.get("status", item.get("state", item.get("completed")))))
 
 
-def _state(told: Any) -> State:
-    if told is True:
+def _parse_state(status: Any) -> State:
+    if status is True:
         return "done"
-    word = told.lower() if isinstance(told, str) else ""
+    word = status.lower() if isinstance(status, str) else ""
     if word in _DONE:
         return "done"
     if word in _DOING:

@@ -1,4 +1,4 @@
-"""What was done in a conversation, gathered for whoever goes on with it."""
+"""The work done in a conversation, collected for whoever continues it."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from msgspec.structs import replace
 from agent_journal.model import Event, Media, Text, tree
 from agent_journal.text import describe
 from agent_journal.writers.handoff.plan import Plan
-from agent_journal.writers.rendering.file_edits import PATHS, edits, text_in
-from agent_journal.writers.rendering.turns import Done, sections, turns
+from agent_journal.writers.rendering.file_edits import PATHS, file_edits, first_text
+from agent_journal.writers.rendering.turns import ToolUse, iter_turns, split_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent_journal.model import Conversation, Message, ToolCall, ToolResult
 
-# Commands that say whether it works.
-_TESTS = re.compile(
+# Commands that run tests.
+_TEST_COMMAND = re.compile(
     r"\b(?:pytest|unittest|tox|nox|jest|vitest|mocha|rspec|phpunit|ctest"
     r"|(?:npm|pnpm|yarn|bun|deno|cargo|go|mvn|gradle|gradlew|dotnet|swift|mix|make|just|rake|bazel)"
     r"(?: run)? (?:test|check)\w*)\b|(?:^|[\s;&])\./(?:test|check)\b"
 )
 
 
-class Manner(NamedTuple):
-    """How people and models speak when they settle something."""
+class Phrases(NamedTuple):
+    """Phrases that people and models use for decisions or rules."""
 
     hints: tuple[str, ...]
-    """In lower case; where none of them is, there is no such sentence. They are found much faster."""
-    like: re.Pattern[str]
+    """Lower-case substrings, one of which every match contains. They are much faster to search for."""
+    pattern: re.Pattern[str]
 
 
-_SETTLES = Manner(
+_DECISIONS = Phrases(
     (
         *("decide", "deciding ", " go with", " going with", " went with", "settled on", "instead of"),
         *("rather than", "chose to", "opted ", "the reason ", "agreed "),
@@ -47,19 +47,19 @@ _SETTLES = Manner(
         re.IGNORECASE,
     ),
 )
-_FORBIDS = Manner(
+_RULES = Phrases(
     ("must", "do not", "don't", "never", "always", "only", "stop"),
     re.compile(r"\b(?:must(?: not)?|do not|don't|never|always|only|stop)\b", re.IGNORECASE),
 )
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
-_PERSON, _AGENT = "the person", "the agent"
-_MANNERS = {_PERSON: (_SETTLES, _FORBIDS), _AGENT: (_SETTLES,)}
-_LONGEST_SENTENCE, _SHORTEST_SENTENCE = 300, 20
-_DONE_REASONS = {"", "end_turn", "stop", "stop_sequence", "completed", "finished_successfully"}
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_USER, _AGENT = "user", "agent"
+_PHRASES_BY_SPEAKER = {_USER: (_DECISIONS, _RULES), _AGENT: (_DECISIONS,)}
+_MAX_SENTENCE_CHARS, _MIN_SENTENCE_CHARS = 300, 20
+_NORMAL_STOP_REASONS = {"", "end_turn", "stop", "stop_sequence", "completed", "finished_successfully"}
 
 
 class File(Struct):
-    """A file that was changed, and how much."""
+    """A changed file, with the size of its changes."""
 
     path: str
     edits: int = 0
@@ -68,154 +68,160 @@ class File(Struct):
     is_new: bool = False
 
 
-class Deed(NamedTuple):
-    """A call, what it was about, and how it went; `failed` is None if nobody knows."""
+class Action(NamedTuple):
+    """A tool call with its subject and outcome; `failed` is None if unknown."""
 
     name: str
-    what: str
+    subject: str
     failed: bool | None
     output: str
     at: str | None
 
 
-def asked_in(message: Message) -> str:
-    """What the person said, and which files and pictures they gave along with it."""
-    given = [f"[{describe.media(part)}]" for part in message.parts if isinstance(part, Media)]
-    return "\n".join(filter(None, (tree.plain_text(message), *given)))
+def prompt_text(message: Message) -> str:
+    """The text of a prompt, and the names of its attachments."""
+    attachments = [f"[{describe.media(part)}]" for part in message.parts if isinstance(part, Media)]
+    return "\n".join(filter(None, (tree.plain_text(message), *attachments)))
 
 
 class Work:
-    """All that is told of a conversation, on the way to where the person is."""
+    """The work on the current branch of a conversation."""
 
     def __init__(self, conversation: Conversation) -> None:
-        self.asked: list[Message] = []
-        self.answered: Message | None = None
+        self.prompts: list[Message] = []
+        self.last_answer: Message | None = None
         self.files: dict[str, File] = {}
-        self.looked_at: dict[str, int] = {}
-        self.commands: list[Deed] = []
-        self.failures: dict[tuple[str, str], Deed] = {}
-        """Calls that failed and did not succeed later, by tool and what it was about."""
-        self.unanswered: list[Deed] = []
-        self.helpers: list[str] = []
+        self.read_counts: dict[str, int] = {}
+        self.commands: list[Action] = []
+        self.failures: dict[tuple[str, str], Action] = {}
+        """Calls that failed and did not succeed later, by tool and subject."""
+        self.without_result: list[Action] = []
+        self.subagent_tasks: list[str] = []
         self.plan = Plan()
         self.calls = 0
-        self._last: Message | None = None
-        self._said: list[tuple[str, str]] = []
+        self._last_message: Message | None = None
+        self._texts: list[tuple[str, str]] = []
         self._cwd = (conversation.cwd or "").rstrip("/")
-        aside = all(message.sidechain for message in tree.messages(conversation))
-        for turn in turns(sections(conversation)[0].entries):
-            if isinstance(turn, Event) or turn.message.hidden or (turn.message.sidechain and not aside):
+        is_all_sidechain = all(message.sidechain for message in tree.messages(conversation))
+        for turn in iter_turns(split_sections(conversation)[0].entries):
+            if (
+                isinstance(turn, Event)
+                or turn.message.hidden
+                or (turn.message.sidechain and not is_all_sidechain)
+            ):
                 continue
-            self._take_words(turn.message)
+            self._add_message(turn.message)
             for part in turn.parts:
-                if isinstance(part, Done):
-                    self._take_call(part, turn.message)
+                if isinstance(part, ToolUse):
+                    self._add_call(part, turn.message)
 
     @property
-    def tests(self) -> Deed | None:
-        """The last command that told whether it works."""
-        return next((each for each in reversed(self.commands) if _TESTS.search(each.what)), None)
+    def tests(self) -> Action | None:
+        """The last command that ran tests."""
+        return next(
+            (command for command in reversed(self.commands) if _TEST_COMMAND.search(command.subject)), None
+        )
 
     @property
-    def is_unanswered(self) -> bool:
-        """Whether the person spoke last."""
-        return self._last is not None and self._last.role == "user"
+    def is_waiting_for_answer(self) -> bool:
+        """Whether the last message is from the user."""
+        return self._last_message is not None and self._last_message.role == "user"
 
     @property
-    def broke_off(self) -> str | None:
-        """Why the model stopped, if it was not done."""
-        last = self._last
-        reason = (last.stop_reason or "") if last is not None and last.role == "assistant" else ""
-        # Vendors write STOP and stop, and some name the list that it is of: `StatusEnum.COMPLETED`.
-        return None if reason.rpartition(".")[2].lower() in _DONE_REASONS else reason
+    def stop_reason(self) -> str | None:
+        """Why the model stopped, if it was not finished."""
+        message = self._last_message
+        reason = (message.stop_reason or "") if message is not None and message.role == "assistant" else ""
+        # Vendors write STOP and stop, and some prefix the name of an enum: `StatusEnum.COMPLETED`.
+        return None if reason.rpartition(".")[2].lower() in _NORMAL_STOP_REASONS else reason
 
-    def _take_words(self, message: Message) -> None:
-        said = tree.plain_text(message).strip()
-        if not said:
-            self._take_given(message)
+    def _add_message(self, message: Message) -> None:
+        text = tree.plain_text(message).strip()
+        if not text:
+            self._add_attachments(message)
             return
-        self._last = message
+        self._last_message = message
         if message.role == "user":
-            if self.asked:  # the first request is told as a whole
-                self._said.append((_PERSON, said))
-            self.asked.append(message)
+            if self.prompts:  # the first request is quoted separately
+                self._texts.append((_USER, text))
+            self.prompts.append(message)
         elif message.role == "assistant":
-            self._said.append((_AGENT, said))
-            self.answered = message
+            self._texts.append((_AGENT, text))
+            self.last_answer = message
 
-    def _take_given(self, message: Message) -> None:
-        """Take files and pictures that come without words: they belong to what the person asked before."""
-        given = [part for part in message.parts if isinstance(part, Media)]
-        if not given or message.role != "user":
+    def _add_attachments(self, message: Message) -> None:
+        """Add attachments without text: they belong to the user's previous prompt."""
+        attachments = [part for part in message.parts if isinstance(part, Media)]
+        if not attachments or message.role != "user":
             return
-        if self.asked and self._last is self.asked[-1]:
-            message = replace(self._last, parts=[*self._last.parts, *given])
-            self.asked.pop()
-        self.asked.append(message)
-        self._last = message
+        if self.prompts and self._last_message is self.prompts[-1]:
+            message = replace(self._last_message, parts=[*self._last_message.parts, *attachments])
+            self.prompts.pop()
+        self.prompts.append(message)
+        self._last_message = message
 
-    def settled(self, most: int) -> list[tuple[str, str]]:
-        """The last sentences in which somebody settled something, and who it was, in order."""
-        found: dict[str, str] = {}
-        for who, said in reversed(self._said):
-            if len(found) >= most:
+    def decisions(self, max_sentences: int) -> list[tuple[str, str]]:
+        """The last sentences with a decision or rule, and who wrote them, in order."""
+        speaker_of: dict[str, str] = {}
+        for speaker, text in reversed(self._texts):
+            if len(speaker_of) >= max_sentences:
                 break
-            for sentence in reversed([*_sentences(said, _MANNERS[who])]):
-                found.setdefault(sentence, who)
-        return [*found.items()][:most][::-1]
+            for sentence in reversed([*_sentences(text, _PHRASES_BY_SPEAKER[speaker])]):
+                speaker_of.setdefault(sentence, speaker)
+        return [*speaker_of.items()][:max_sentences][::-1]
 
-    def _take_call(self, done: Done, message: Message) -> None:
-        call, result = done.call, done.result
+    def _add_call(self, use: ToolUse, message: Message) -> None:
+        call, result = use.call, use.result
         self.calls += 1
-        output = _text_of(result)
+        output = _output_text(result)
         failed = None if result is None else result.is_error
-        deed = Deed(call.name, describe.call(call), failed, output, message.at)
+        action = Action(call.name, describe.call(call), failed, output, message.at)
         if result is None:
-            self.unanswered.append(deed)
+            self.without_result.append(action)
         match call.kind:
             case "shell":
-                self.commands.append(deed)
+                self.commands.append(action)
             case "plan":
-                self.plan.take(call, output)
+                self.plan.apply_call(call, output)
             case "agent":
-                self.helpers.append(deed.what)
+                self.subagent_tasks.append(action.subject)
             case "read":
-                if path := _path(call):
-                    path = self._near(path)
-                    self.looked_at[path] = self.looked_at.get(path, 0) + 1
+                if path := _path_argument(call):
+                    path = self._relative(path)
+                    self.read_counts[path] = self.read_counts.get(path, 0) + 1
         if failed:
-            self.failures[call.name, deed.what] = deed
+            self.failures[call.name, action.subject] = action
         elif result is not None:
-            self.failures.pop((call.name, deed.what), None)
-            self._take_edits(call)
+            self.failures.pop((call.name, action.subject), None)
+            self._add_edits(call)
 
-    def _take_edits(self, call: ToolCall) -> None:
-        found = edits(call)
-        for edit in found:
-            file = self._file(edit.path or "(a file without a name)")
+    def _add_edits(self, call: ToolCall) -> None:
+        changes = file_edits(call)
+        for change in changes:
+            file = self._file(change.path or "(unnamed file)")
             file.edits += 1
-            file.is_new = file.is_new or edit.is_new
-            lines = edit.diff.split("\n")
+            file.is_new = file.is_new or change.is_new
+            lines = change.diff.split("\n")
             file.added += sum(line.startswith("+") for line in lines)
             file.removed += sum(line.startswith("-") for line in lines)
-        if not found and call.kind in {"edit", "write"} and (path := _path(call)):
+        if not changes and call.kind in {"edit", "write"} and (path := _path_argument(call)):
             self._file(path).edits += 1
 
     def _file(self, path: str) -> File:
-        near = self._near(path)
-        return self.files.setdefault(near, File(near))
+        relative = self._relative(path)
+        return self.files.setdefault(relative, File(relative))
 
-    def _near(self, path: str) -> str:
-        """A path from the working folder on, if it is below it."""
+    def _relative(self, path: str) -> str:
+        """A path, relative to the working folder if it is below it."""
         return path.removeprefix(f"{self._cwd}/") if self._cwd else path
 
 
-def _path(call: ToolCall) -> str | None:
-    given = tree.arguments(call)
-    return text_in(given, PATHS) if isinstance(given, dict) else None
+def _path_argument(call: ToolCall) -> str | None:
+    arguments = tree.arguments(call)
+    return first_text(arguments, PATHS) if isinstance(arguments, dict) else None
 
 
-def _text_of(result: ToolResult | None) -> str:
+def _output_text(result: ToolResult | None) -> str:
     if result is None:
         return ""
     if isinstance(result.output, str):
@@ -223,13 +229,13 @@ def _text_of(result: ToolResult | None) -> str:
     return "\n".join(part.text for part in result.output if isinstance(part, Text))
 
 
-def _sentences(text: str, manners: Sequence[Manner]) -> Iterator[str]:
-    """Sentences that are spoken in one of these manners."""
+def _sentences(text: str, phrases: Sequence[Phrases]) -> Iterator[str]:
+    """The sentences that contain one of these kinds of phrases."""
     lower = text.lower()
-    likely = [manner.like for manner in manners if any(hint in lower for hint in manner.hints)]
-    for sentence in _SENTENCES.split(text) if likely else ():
-        plain = sentence.strip(" -*>#|")
-        if _SHORTEST_SENTENCE <= len(plain) <= _LONGEST_SENTENCE and any(
-            like.search(plain) for like in likely
+    patterns = [kind.pattern for kind in phrases if any(hint in lower for hint in kind.hints)]
+    for sentence in _SENTENCE_END.split(text) if patterns else ():
+        stripped = sentence.strip(" -*>#|")
+        if _MIN_SENTENCE_CHARS <= len(stripped) <= _MAX_SENTENCE_CHARS and any(
+            pattern.search(stripped) for pattern in patterns
         ):
-            yield plain
+            yield stripped

@@ -1,4 +1,4 @@
-"""Web pages: one file that holds everything it needs, to be read anywhere and sent to anyone."""
+"""Self-contained web pages: one HTML file that works offline and can be sent to anyone."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from typing import IO, TYPE_CHECKING
 from agent_journal.model import Memory
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.html import header, index_page
-from agent_journal.writers.html.conversation import Entry, Reading
-from agent_journal.writers.html.document import Sheet, contents, frame
-from agent_journal.writers.html.words import Words
-from agent_journal.writers.rendering import pages
-from agent_journal.writers.rendering.pages import Book
+from agent_journal.writers.html.conversation import ConversationView, TocEntry
+from agent_journal.writers.html.document import HtmlOutput, frame, table_of_contents
+from agent_journal.writers.html.words import WordIndex
+from agent_journal.writers.rendering.pages import PageSet, write_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agent_journal.model import Item
     from agent_journal.writers import Bundle, Run
-    from agent_journal.writers.rendering.pages import Absent, Page
+    from agent_journal.writers.rendering.pages import MissingPage, Page
 
 INFO = WriterInfo(
     name="html",
@@ -26,66 +25,68 @@ INFO = WriterInfo(
     suffix=".html",
     layout="pages",
     loses=(
-        "what a source keeps beside its messages (extra, platform, context), and content as it had it",
-        "requests, except for why they failed, and the parameters of tools",
-        "signatures and encrypted thinking",
-        "files that are neither pictures nor text, unless pages lie in a folder",
+        "source-specific fields (extra, platform, context) and native content",
+        "requests, except for the reasons they failed; parameters of tools",
+        "signatures and encrypted reasoning",
+        "in one document: files that are neither images nor text",
     ),
     evidence="HTML Living Standard, Content Security Policy Level 3",
 )
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
-    """All items in one page."""
-    book = Book(run, None)
-    sheet: Sheet | None = None
-    entries: list[Entry] = []
+    """Write all items as one page."""
+    pages = PageSet(run, None)
+    output: HtmlOutput | None = None
+    toc_entries: list[TocEntry] = []
     for item in items:
-        page = book.page(item)
-        if sheet is None:
-            sheet = Sheet(out, frame("page.html", "page.js", page.facts.title, run))
-        _put(item, page, sheet, entries)
-        sheet.flush()
-    if sheet is None:
-        sheet = Sheet(out, frame("page.html", "page.js", "No conversations", run))
-    for missing in book.absent():
-        sheet.put(index_page.not_here(missing, run))
-    sheet.end(contents(entries))
+        page = pages.add_page(item)
+        if output is None:
+            output = HtmlOutput(out, frame("page.html", "page.js", page.entry.title, run))
+        _write_item(item, page, output, toc_entries)
+        output.flush()
+    if output is None:
+        output = HtmlOutput(out, frame("page.html", "page.js", "No conversations", run))
+    for missing in pages.missing_pages():
+        output.put(index_page.missing_section(missing, run))
+    output.end(table_of_contents(toc_entries))
 
 
 def write_pages(items: Iterable[Item], bundle: Bundle, run: Run) -> None:
-    """A page for each item, and an index of them."""
-    pages.write_folder(items, bundle, run, _Form(run), INFO.suffix)
+    """Write a page for each item, and an index."""
+    write_folder(items, bundle, run, _HtmlPages(run), INFO.suffix)
 
 
-class _Form:
-    """How a folder of web pages is written; the words of its pages are kept for the index."""
+class _HtmlPages:
+    """Writes the pages of a folder, and collects their words for the index."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._words = Words()
+        self._word_index = WordIndex()
 
-    def page(self, item: Item, page: Page, out: IO[bytes]) -> None:
-        """A conversation or memory."""
-        self._words.add(page.facts.name, item)
-        entries: list[Entry] = []
-        sheet = Sheet(out, frame("page.html", "page.js", page.facts.title, self._run, is_beside=True))
-        _put(item, page, sheet, entries)
-        sheet.end(contents(entries))
+    def write_page(self, item: Item, page: Page, out: IO[bytes]) -> None:
+        """Write a conversation or memory."""
+        self._word_index.add(page.entry.name, item)
+        toc_entries: list[TocEntry] = []
+        output = HtmlOutput(
+            out, frame("page.html", "page.js", page.entry.title, self._run, has_media_files=True)
+        )
+        _write_item(item, page, output, toc_entries)
+        output.end(table_of_contents(toc_entries))
 
-    def index(self, book: Book, out: IO[bytes]) -> None:
-        """The index of the folder."""
-        index_page.write(book, self._words, out)
+    def write_index(self, pages: PageSet, out: IO[bytes]) -> None:
+        """Write the index of the folder."""
+        index_page.write(pages, self._word_index, out)
 
-    def absent(self, missing: Absent, out: IO[bytes]) -> None:
-        """What stands where a link leads to something that was not written."""
-        index_page.absent(missing, self._run, out)
+    def write_missing(self, missing: MissingPage, out: IO[bytes]) -> None:
+        """Write the target of a link to a conversation that is not in this export."""
+        index_page.write_missing(missing, self._run, out)
 
 
-def _put(item: Item, page: Page, sheet: Sheet, entries: list[Entry]) -> None:
+def _write_item(item: Item, page: Page, output: HtmlOutput, toc_entries: list[TocEntry]) -> None:
     if isinstance(item, Memory):
-        entries.append(Entry(page.facts.name, page.facts.title, "title"))
-        sheet.put(header.memory(item, page))
+        toc_entries.append(TocEntry(page.entry.name, page.entry.title, "title"))
+        output.put(header.memory(item, page))
         return
-    for piece in Reading(item, page, entries).pieces():
-        sheet.put(piece)
+    for piece in ConversationView(item, page, toc_entries).render():
+        output.put(piece)

@@ -1,4 +1,4 @@
-"""Blocks of text that keep their form: code, what a program printed, values."""
+"""Preformatted blocks: code, terminal output and values."""
 
 from __future__ import annotations
 
@@ -8,72 +8,73 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal.model import tree
+from agent_journal.model.spilled import encode_spilled
 from agent_journal.text import describe
 from agent_journal.writers.html.diffs import diff, is_diff
-from agent_journal.writers.html.markup import PLACE, Markup, Pattern, element, joined
-from agent_journal.writers.html.terminal import screen
+from agent_journal.writers.html.markup import SLOT, Markup, Template, element, joined
+from agent_journal.writers.html.terminal import terminal_markup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_BLOCK = Pattern(element("pre", "", element("code", "", PLACE)))
-_IN_LANGUAGE = Pattern(element("pre", {"data-lang": PLACE}, element("code", "", PLACE)))
-_MARKS = re.compile(r"\*\*|`+|^#+ ")
-_LINKS = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\)|\Z)")
-_SUFFIX = re.compile(r"\.([A-Za-z0-9+#]{1,12})\Z")
+_CODE_BLOCK = Template(element("pre", "", element("code", "", SLOT)))
+_HIGHLIGHTED_BLOCK = Template(element("pre", {"data-lang": SLOT}, element("code", "", SLOT)))
+_MARKDOWN_SYNTAX = re.compile(r"\*\*|`+|^#+ ")
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\)|\Z)")
+_FILE_SUFFIX = re.compile(r"\.([A-Za-z0-9+#]{1,12})\Z")
 
 
-def block(shown: str, language: str | None = None) -> Markup:
-    """Text in its form; its language, if one is known, is told and coloured by the page."""
-    return _IN_LANGUAGE(language, shown) if language else _BLOCK(shown)
+def block(code: str, language: str | None = None) -> Markup:
+    """Preformatted text. The page highlights it if its language is known."""
+    return _HIGHLIGHTED_BLOCK(language, code) if language else _CODE_BLOCK(code)
 
 
-def printed(output: str) -> Markup:
-    """What a program printed on a terminal."""
-    return element("pre", "terminal", screen(output))
+def terminal_block(output: str) -> Markup:
+    """Output of a program on a terminal."""
+    return element("pre", "terminal", terminal_markup(output))
 
 
-def answered(output: str, language: str | None) -> Markup:
-    """What a tool answered, in the form that it seems to have."""
+def tool_output(output: str, language: str | None) -> Markup:
+    """Output of a tool as a diff, terminal output or code, whichever it looks like."""
     if is_diff(output):
         return diff(output)
     if "\x1b[" in output:
-        return printed(output)
+        return terminal_block(output)
     if language is None and output[:1] in {"{", "["} and output.rstrip()[-1:] in {"}", "]"}:
         language = "json"
     return block(output, language)
 
 
-def value(told: Any) -> Markup:
-    """A value of any kind: text as it is, anything else as JSON."""
-    if isinstance(told, str):
-        return answered(told, None)
+def value_block(value: Any) -> Markup:
+    """A value of any type: a string as text, anything else as JSON."""
+    if isinstance(value, str):
+        return tool_output(value, None)
     try:
-        made = msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
+        text = msgspec.json.format(msgspec.json.encode(value, enc_hook=encode_spilled), indent=2).decode()
     except (RecursionError, msgspec.EncodeError, msgspec.DecodeError, UnicodeError, TypeError, OverflowError):
-        made = describe.compact(told)
-    return block(made, "json")
+        text = describe.compact(value)
+    return block(text, "json")
 
 
 def language_of(path: Any) -> str | None:
-    """The language of a file, by its name."""
-    found = _SUFFIX.search(path) if isinstance(path, str) else None
-    return found[1].lower() if found else None
+    """The language of a file, by the suffix of its name."""
+    suffix = _FILE_SUFFIX.search(path) if isinstance(path, str) else None
+    return suffix[1].lower() if suffix else None
 
 
-def words_of(texts: Iterable[str]) -> str:
-    """The first words of texts, without the marks of Markdown; nothing if they say nothing."""
+def excerpt(texts: Iterable[str]) -> str:
+    """The first words of texts, without Markdown syntax; empty if there are none."""
     words = tree.title_from(texts) or ""
-    return _MARKS.sub("", _LINKS.sub(r"\1", words) if "](" in words else words)
+    return _MARKDOWN_SYNTAX.sub("", _MARKDOWN_LINK.sub(r"\1", words) if "](" in words else words)
 
 
-def fold(name: str) -> Markup:
-    """What is folded below one line: its name, what it tells and how it went, as places of a pattern."""
-    line = [element("span", "name", name), element("span", "telling", PLACE), element("span", "how", PLACE)]
-    return joined([element("summary", "", *line), element("div", "inside", PLACE)])
+def folded(name: str) -> Markup:
+    """The inside of a `details` element: a name, with slots for its summary, its status and its content."""
+    line = [element("span", "name", name), element("span", "preview", SLOT), element("span", "status", SLOT)]
+    return joined([element("summary", "", *line), element("div", "inside", SLOT)])
 
 
-def first_line(said: str, most: int = 160) -> str:
-    """The first line that says something, cut if it is long."""
-    line = said.lstrip()[: 4 * most].partition("\n")[0].rstrip()
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+def first_line(text: str, max_chars: int = 160) -> str:
+    """The first line that isn't blank, shortened if it is long."""
+    line = text.lstrip()[: 4 * max_chars].partition("\n")[0].rstrip()
+    return line if len(line) <= max_chars else f"{line[: max_chars - 1].rstrip()}…"

@@ -1,4 +1,4 @@
-"""A conversation on a page: what the person saw, in order, then other branches and what subagents did."""
+"""A conversation on a page: first what the user saw, in order, then other branches and subagents."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal.model import Event, Text, tree
 from agent_journal.text import describe
 from agent_journal.text.humanize import count
-from agent_journal.writers.html.blocks import value, words_of
-from agent_journal.writers.html.costs import Bill
-from agent_journal.writers.html.header import header, opinion
+from agent_journal.writers.html.blocks import excerpt, value_block
+from agent_journal.writers.html.costs import Costs
+from agent_journal.writers.html.header import feedback_line, header
 from agent_journal.writers.html.markup import (
+    ANCHOR_SLOT,
     NOTHING,
-    PLACE,
-    PLACE_ON_PAGE,
+    SLOT,
     Markup,
-    Pattern,
+    Template,
     closing,
     element,
     joined,
@@ -25,7 +25,7 @@ from agent_journal.writers.html.markup import (
 )
 from agent_journal.writers.html.parts import Anchors, Parts, subagent
 from agent_journal.writers.html.time_tags import clock
-from agent_journal.writers.rendering.turns import Done, places, sections, turns
+from agent_journal.writers.rendering.turns import ToolUse, iter_turns, referenced_messages, split_sections
 from agent_journal.writers.rendering.utc_times import day
 
 if TYPE_CHECKING:
@@ -35,21 +35,23 @@ if TYPE_CHECKING:
     from agent_journal.writers.rendering.pages import Page
     from agent_journal.writers.rendering.turns import Section, Turn
 
-_HEADINGS = {"branch": "Another branch", "subagent": "What a subagent did", "main": ""}
-_FORKS = {"branch": "", "subagent": "Subagent: ", "main": ""}
-_HERE = element("a", {"class": "here", "href": PLACE_ON_PAGE, "aria-label": "Link to this message"}, "#")
-_HEAD = element("div", "head", PLACE, PLACE, _HERE, PLACE)
-_TURN = Pattern(element("article", {"class": PLACE, "id": PLACE}, _HEAD, PLACE))
-# Where somebody goes on, it is plain who speaks.
-_MORE = Pattern(element("article", {"class": PLACE, "id": PLACE}, element("div", "head", _HERE), PLACE))
-_COST = Pattern(element("span", "cost", PLACE))
-_TOOK = Pattern(element("p", "took", element("span", "cost", PLACE)))
-# Of a long section, a browser skips what is far from view one group at a time.
-_GROUP, _LONG = 50, 400
+_HEADINGS = {"branch": "Another branch", "subagent": "Subagent", "main": ""}
+_FORK_PREFIXES = {"branch": "", "subagent": "Subagent: ", "main": ""}
+_PERMALINK = element("a", {"class": "here", "href": ANCHOR_SLOT, "aria-label": "Link to this message"}, "#")
+_TURN_HEAD = element("div", "head", SLOT, SLOT, _PERMALINK, SLOT)
+_TURN = Template(element("article", {"class": SLOT, "id": SLOT}, _TURN_HEAD, SLOT))
+# A continuation has the same speaker as the turn before it, so it has no name.
+_CONTINUATION = Template(
+    element("article", {"class": SLOT, "id": SLOT}, element("div", "head", _PERMALINK), SLOT)
+)
+_COST_SPAN = Template(element("span", "cost", SLOT))
+_COST_LINE = Template(element("p", "cost-line", element("span", "cost", SLOT)))
+# In a long section, the browser skips rendering of groups that are far from view.
+_TURNS_PER_GROUP, _MIN_ENTRIES_TO_GROUP = 50, 400
 
 
-class Entry(NamedTuple):
-    """A line of the table of contents."""
+class TocEntry(NamedTuple):
+    """An entry of the table of contents."""
 
     anchor: str
     words: str
@@ -57,35 +59,35 @@ class Entry(NamedTuple):
     at: str | None = None
 
 
-class Reading:
-    """One conversation while it is written; what it comes upon is added to the contents."""
+class ConversationView:
+    """Renders one conversation, and adds its entries to the table of contents."""
 
-    def __init__(self, conversation: Conversation, page: Page, contents: list[Entry]) -> None:
+    def __init__(self, conversation: Conversation, page: Page, table_of_contents: list[TocEntry]) -> None:
         self._conversation = conversation
         self._page = page
-        self._contents = contents
+        self._toc = table_of_contents
         self._anchors = Anchors(page)
         self._parts = Parts(page, self._anchors)
-        self._sections = sections(conversation)
-        self._branches = _by_place(self._sections)
-        self._named = places(conversation, self._sections)
+        self._sections = split_sections(conversation)
+        self._branches_by_parent = _branches_by_parent(self._sections)
+        self._referenced = referenced_messages(conversation, self._sections)
         self._failures = describe.failures(conversation)
-        self._bill = Bill(conversation, page.run)
-        self._opinions = [each for each in conversation.feedback if each.message_id is not None]
+        self._costs = Costs(conversation, page.run)
+        self._message_feedback = [each for each in conversation.feedback if each.message_id is not None]
         self._day = day(describe.span(conversation)[0])
 
-    def pieces(self) -> Iterator[Markup]:
-        """The conversation, piece by piece."""
-        name = self._page.facts.name
-        self._contents.append(Entry(name, self._page.facts.title, "title"))
+    def render(self) -> Iterator[Markup]:
+        """The conversation, in chunks of markup."""
+        name = self._page.entry.name
+        self._toc.append(TocEntry(name, self._page.entry.title, "title"))
         yield opening("section", {"class": "conversation", "id": name})
-        yield header(self._conversation, self._page, self._bill)
+        yield header(self._conversation, self._page, self._costs)
         for number, section in enumerate(self._sections):
             yield from self._section(section, number)
         yield closing("section")
-        if self._parts.left_out:
-            what = f"{count(self._parts.left_out, 'file')} in full"
-            self._page.run.cannot_say(self._conversation, "", what)
+        if self._parts.omitted_files:
+            lost = f"content of {count(self._parts.omitted_files, 'file')}"
+            self._page.run.note_not_preserved(self._conversation, "", lost)
 
     def _section(self, section: Section, number: int) -> Iterator[Markup]:
         if section.kind == "main":
@@ -93,12 +95,12 @@ class Reading:
             yield from self._turns(section)
             return
         anchor = self._branch_anchor(number)
-        words = _words_of(section)
-        self._contents.append(Entry(anchor, f"{_HEADINGS[section.kind]}: {words}", "branch"))
+        words = _section_excerpt(section)
+        self._toc.append(TocEntry(anchor, f"{_HEADINGS[section.kind]}: {words}", "branch"))
         yield opening("section", {"class": section.kind, "id": anchor})
-        yield element("h2", "parting", _HEADINGS[section.kind], _goes_on_from(section, self._page))
+        yield element("h2", "parting", _HEADINGS[section.kind], _link_to_parent(section, self._page))
         if section.kind == "subagent":
-            yield opening("details", "aside")
+            yield opening("details", "sidechain")
             yield element("summary", "", words, f" · {count(len(section.entries), 'entry', 'entries')}")
             yield from self._turns(section)
             yield closing("details")
@@ -107,20 +109,20 @@ class Reading:
         yield closing("section")
 
     def _branch_anchor(self, number: int) -> str:
-        return f"{self._page.facts.name}-branch-{number}"
+        return f"{self._page.entry.name}-branch-{number}"
 
     def _turns(self, section: Section) -> Iterator[Markup]:
-        """The turns of a section in groups; events that follow each other are one line."""
+        """The turns of a section in groups; consecutive events share one line."""
         events: list[Event] = []
         number = 0
-        kind = "group" if len(section.entries) > _LONG else "few"
-        for turn in turns(section.entries, self._failures, self._named):
+        css_class = "group" if len(section.entries) > _MIN_ENTRIES_TO_GROUP else "few"
+        for turn in iter_turns(section.entries, self._failures, self._referenced):
             if isinstance(turn, Event):
                 events.append(turn)
                 continue
-            if number % _GROUP == 0:
+            if number % _TURNS_PER_GROUP == 0:
                 yield closing("div") if number else NOTHING
-                yield opening("div", kind)
+                yield opening("div", css_class)
             number += 1
             if events:
                 yield self._events(events)
@@ -130,7 +132,7 @@ class Reading:
                 self._day = today
                 yield element("p", "day", element("time", {"datetime": today}, today))
             yield self._turn(turn, section)
-            if self._branches:
+            if self._branches_by_parent:
                 yield self._forks_after(turn)
         yield self._events(events)
         yield closing("div") if number else NOTHING
@@ -139,105 +141,119 @@ class Reading:
         message = turn.message
         anchor = self._anchors.of(message.id)
         if message.role == "user" and not message.hidden and section.kind != "subagent":
-            self._list(message, anchor)
+            self._add_to_toc(message, anchor)
         content: list[Markup] = [self._parts.of(part) for part in turn.parts]
         if not message.parts:
             content.append(element("p", "quiet", "(empty)"))
-        content += [subagent(*each) for each in self._page.started_at(message.id)]
+        content += [subagent(*item) for item in self._page.subagents_of_message(message.id)]
         content += [element("p", "quiet", "Request failed: ", failure) for failure in turn.failures]
-        if self._opinions:
-            content += [opinion(each) for each in self._opinions if each.message_id == message.id]
+        if self._message_feedback:
+            content += [
+                feedback_line(item) for item in self._message_feedback if item.message_id == message.id
+            ]
         if message.hidden:
-            line = element("summary", "", "Hidden: the person did not see this")
+            line = element("summary", "", "Hidden from the user")
             content = [element("details", "hidden", line, *content)]
-        kind = _kind(message.role, goes_on=turn.goes_on, is_aside=message.sidechain)
-        cost = self._bill.of(message)
-        if turn.goes_on:
+        css_class = _turn_classes(
+            message.role, is_continuation=turn.is_continuation, is_sidechain=message.sidechain
+        )
+        cost = self._costs.of_message(message)
+        if turn.is_continuation:
             if cost:
-                content.append(_TOOK(cost))
-            return _MORE(kind, anchor, anchor, joined(content))
-        who = _speaker(message.role, message.model)
-        told = _COST(cost) if cost else NOTHING
-        return _TURN(kind, anchor, who, clock(message.at), anchor, told, joined(content))
+                content.append(_COST_LINE(cost))
+            return _CONTINUATION(css_class, anchor, anchor, joined(content))
+        speaker = _speaker(message.role, message.model)
+        cost_span = _COST_SPAN(cost) if cost else NOTHING
+        return _TURN(css_class, anchor, speaker, clock(message.at), anchor, cost_span, joined(content))
 
-    def _list(self, message: Message, anchor: str) -> None:
-        """Put what the person said into the contents."""
-        texts = [part.text for part in message.parts if isinstance(part, Text) and not part.injected]
-        words = words_of(texts)
-        # What begins a branch, or gave the conversation its title, is there already.
-        if words and not self._contents[-1].words.endswith(words):
-            self._contents.append(Entry(anchor, words, "said", message.at))
+    def _add_to_toc(self, message: Message, anchor: str) -> None:
+        """Add a prompt to the table of contents."""
+        words = excerpt(part.text for part in message.parts if isinstance(part, Text) and not part.injected)
+        # The excerpt of a branch or the title of the conversation may be the same text.
+        if words and not self._toc[-1].words.endswith(words):
+            self._toc.append(TocEntry(anchor, words, "prompt", message.at))
 
     def _events(self, events: list[Event]) -> Markup:
-        """Events that happened one after the other."""
+        """Consecutive events, folded."""
         if not events:
             return NOTHING
         names = dict.fromkeys(event.name for event in events)
         line = element("summary", "", f"{count(len(events), 'event')}: {', '.join(names)}")
-        listed = [element("li", {"id": self._anchors.of(each.id)}, *_event(each)) for each in events]
-        return element("details", "events", line, element("ul", "", *listed))
+        items = [element("li", {"id": self._anchors.of(event.id)}, *_event(event)) for event in events]
+        return element("details", "events", line, element("ul", "", *items))
 
     def _forks_after(self, turn: Turn) -> Markup:
-        """Links to what else goes on from a message, or from what its tools answered."""
-        acts = [part.answer.id for part in turn.parts if isinstance(part, Done) and part.answer is not None]
-        places = [place for place in dict.fromkeys((turn.message.id, *acts)) if place in self._branches]
-        return joined([self._fork(place) for place in places]) if places else NOTHING
+        """Links to other branches that continue from a message, or from the results of its tool calls."""
+        result_ids = [
+            part.result_message.id
+            for part in turn.parts
+            if isinstance(part, ToolUse) and part.result_message is not None
+        ]
+        parent_ids = [
+            parent_id
+            for parent_id in dict.fromkeys((turn.message.id, *result_ids))
+            if parent_id in self._branches_by_parent
+        ]
+        return joined([self._fork(parent_id) for parent_id in parent_ids]) if parent_ids else NOTHING
 
-    def _fork(self, place: str | None) -> Markup:
-        found = self._branches.pop(place, [])
+    def _fork(self, parent_id: str | None) -> Markup:
+        branches = self._branches_by_parent.pop(parent_id, [])
         links = [
             element(
-                "a", {"href": f"#{self._branch_anchor(number)}"}, _FORKS[section.kind], _words_of(section)
+                "a",
+                {"href": f"#{self._branch_anchor(number)}"},
+                _FORK_PREFIXES[section.kind],
+                _section_excerpt(section),
             )
-            for number, section in found
+            for number, section in branches
         ]
         if not links:
             return NOTHING
-        is_work = all(section.kind == "subagent" for _, section in found)
-        what = "Other ways from here" if place is not None else "Other beginnings"
-        what = "Sent off from here" if is_work else what
-        listed = [element("li", "", each) for each in links]
+        is_subagents = all(section.kind == "subagent" for _, section in branches)
+        label = "Other branches from here" if parent_id is not None else "Other starting points"
+        label = "Subagents started here" if is_subagents else label
+        items = [element("li", "", link) for link in links]
         return element(
-            "nav", {"class": "fork", "aria-label": what}, element("p", "", what), element("ul", "", *listed)
+            "nav", {"class": "fork", "aria-label": label}, element("p", "", label), element("ul", "", *items)
         )
 
 
 @cache
-def _kind(role: Role, *, goes_on: bool, is_aside: bool) -> Markup:
-    return text(f"turn {role}{' more' if goes_on else ''}{' aside' if is_aside else ''}")
+def _turn_classes(role: Role, *, is_continuation: bool, is_sidechain: bool) -> Markup:
+    return text(f"turn {role}{' more' if is_continuation else ''}{' sidechain' if is_sidechain else ''}")
 
 
 @lru_cache
 def _speaker(role: Role, model: str | None) -> Markup:
-    """Who speaks."""
+    """The heading of a turn: its role and model."""
     name = element("h2", "", role.capitalize())
     return joined([name, element("span", "model", model)]) if model else name
 
 
-def _by_place(found: list[Section]) -> dict[str | None, list[tuple[int, Section]]]:
-    """Sections beside the main one, by the message that they go on from."""
-    places: dict[str | None, list[tuple[int, Section]]] = {}
-    for number, section in enumerate(found):
+def _branches_by_parent(sections: list[Section]) -> dict[str | None, list[tuple[int, Section]]]:
+    """Sections other than the main one, by the id of the message they continue from."""
+    branches: dict[str | None, list[tuple[int, Section]]] = {}
+    for number, section in enumerate(sections):
         if section.kind != "main":
-            places.setdefault(section.after.id if section.after else None, []).append((number, section))
-    return places
+            branches.setdefault(section.after.id if section.after else None, []).append((number, section))
+    return branches
 
 
-def _words_of(section: Section) -> str:
-    """How a branch begins."""
-    said = (tree.plain_text(entry) for entry in section.entries if not isinstance(entry, Event))
+def _section_excerpt(section: Section) -> str:
+    """The first words of a branch, or the first tools it called."""
+    texts = (tree.plain_text(entry) for entry in section.entries if not isinstance(entry, Event))
     calls = (call.name for entry in section.entries for call in tree.calls_in(entry))
-    return words_of(said) or words_of(calls) or "(nothing said)"
+    return excerpt(texts) or excerpt(calls) or "(no text)"
 
 
-def _goes_on_from(section: Section, page: Page) -> Markup:
+def _link_to_parent(section: Section, page: Page) -> Markup:
     after = section.after
     if after is None:
         return NOTHING
-    words = words_of([tree.plain_text(after)]) or after.role
+    words = excerpt([tree.plain_text(after)]) or after.role
     return element("span", "", " after ", element("a", {"href": f"#{page.anchor(after.id)}"}, words))
 
 
 def _event(event: Event) -> list[Markup]:
-    told = [element("code", "", event.name), clock(event.at)]
-    return [*told, value(event.data)] if event.data else told
+    parts = [element("code", "", event.name), clock(event.at)]
+    return [*parts, value_block(event.data)] if event.data else parts

@@ -1,4 +1,4 @@
-"""What the answers of a conversation took: tokens, and what they cost or would have cost."""
+"""Token usage and costs of a conversation's answers."""
 
 from __future__ import annotations
 
@@ -13,41 +13,45 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Message
     from agent_journal.writers import Run
 
-_MEANING = "What the API would have asked for, by the prices that vendors publish. Nobody need have paid it."
+_LIST_PRICE_HINT = "What the API would have charged at published list prices; not necessarily what was paid."
 
 
-class Bill:
-    """Tokens and costs; messages that were counted as one are told of at the last of them."""
+class Costs:
+    """Tokens and costs. Messages that share one usage count show it at the last of them."""
 
     def __init__(self, conversation: Conversation, run: Run) -> None:
-        self._counted = {_key(each): each for each in tree.messages(conversation) if each.usage is not None}
-        self._prices = {
-            id(each): price
-            for each in self._counted.values()
-            if each.usage is not None and each.usage.cost_usd is None
-            if (price := run.list_price(conversation.source, each)) is not None
+        self._last_counted = {
+            _usage_key(message): message
+            for message in tree.messages(conversation)
+            if message.usage is not None
+        }
+        self._list_prices = {
+            id(message): price
+            for message in self._last_counted.values()
+            if message.usage is not None and message.usage.cost_usd is None
+            if (price := run.list_price(conversation.source, message)) is not None
         }
 
-    def of(self, message: Message) -> str:
-        """What a message took; nothing if that is told elsewhere or nowhere."""
-        if message.usage is None or self._counted[_key(message)] is not message:
+    def of_message(self, message: Message) -> str:
+        """The tokens and cost of a message; empty if unknown or shown at another message."""
+        if message.usage is None or self._last_counted[_usage_key(message)] is not message:
             return ""
         tokens = describe.tokens([message.usage])
-        price = self._prices.get(id(message))
+        price = self._list_prices.get(id(message))
         return tokens if price is None else f"{tokens}, list price {dollars(price)}"
 
     def total(self) -> list[Markup]:
-        """What all of them took."""
-        usages = [each.usage for each in self._counted.values() if each.usage is not None]
+        """List items with the tokens and costs of all answers."""
+        usages = [message.usage for message in self._last_counted.values() if message.usage is not None]
         tokens = describe.tokens(usages)
-        told = [element("li", "", f"tokens: {tokens}")] if tokens else []
-        if self._prices:
-            priced = len(self._prices) + sum(usage.cost_usd is not None for usage in usages)
-            rest = f", {count(len(usages) - priced, 'answer')} without" if priced < len(usages) else ""
-            price = dollars(sum(self._prices.values()))
-            told.append(element("li", {"title": _MEANING}, f"list price of the API: {price}{rest}"))
-        return told
+        items = [element("li", "", f"tokens: {tokens}")] if tokens else []
+        if self._list_prices:
+            priced = len(self._list_prices) + sum(usage.cost_usd is not None for usage in usages)
+            unpriced = f", {count(len(usages) - priced, 'answer')} not priced" if priced < len(usages) else ""
+            price = dollars(sum(self._list_prices.values()))
+            items.append(element("li", {"title": _LIST_PRICE_HINT}, f"API list price: {price}{unpriced}"))
+        return items
 
 
-def _key(message: Message) -> object:
+def _usage_key(message: Message) -> object:
     return message.usage.key if message.usage and message.usage.key is not None else message.id

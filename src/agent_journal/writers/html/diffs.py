@@ -1,4 +1,4 @@
-"""Changes as changes: what went, what came, and where."""
+"""Diffs with added and removed lines marked."""
 
 from __future__ import annotations
 
@@ -10,57 +10,57 @@ from agent_journal.writers.html.markup import NOTHING, Markup, element
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LOOKS = re.compile(r"(?:diff --git |--- [^\n]*\n\+\+\+ |@@ -\d|Index: |\*\*\* Begin Patch)")
-# A run of lines that begin alike is one piece.
-_RUNS = re.compile(
+_DIFF_START = re.compile(r"(?:diff --git |--- [^\n]*\n\+\+\+ |@@ -\d|Index: |\*\*\* Begin Patch)")
+# Consecutive lines of one kind share one element.
+_LINE_RUNS = re.compile(
     r"(^--- .*\n\+\+\+ .*\n?|^(?:@@|diff |index |\*\*\* ).*\n?)|((?:^\+.*\n?)+)|((?:^-.*\n?)+)", re.MULTILINE
 )
-_KINDS = ("", "place", "came", "went")
+_CLASSES = ("", "hunk", "added", "removed")
 
 
 def is_diff(output: str) -> bool:
-    """Whether a text begins as a diff does."""
-    return _LOOKS.match(output) is not None
+    """Whether a text starts like a diff."""
+    return _DIFF_START.match(output) is not None
 
 
 def diff(lines: str) -> Markup:
-    """A diff with its lines told apart."""
+    """A diff with headers, added and removed lines marked."""
     pieces: list[str] = []
     end = 0
-    for run in _RUNS.finditer(lines):
-        pieces += [_same(lines[end : run.start()]), element("span", _KINDS[run.lastindex or 0], run[0])]
+    for run in _LINE_RUNS.finditer(lines):
+        pieces += [_context(lines[end : run.start()]), element("span", _CLASSES[run.lastindex or 0], run[0])]
         end = run.end()
-    return element("pre", "diff", *pieces, _same(lines[end:]))
+    return element("pre", "diff", *pieces, _context(lines[end:]))
 
 
-def _same(lines: str) -> Markup:
+def _context(lines: str) -> Markup:
     return element("span", "", lines) if lines else NOTHING
 
 
 def change(old: str, new: str) -> Markup:
-    """The difference between two texts: lines that are equal at both ends are left as they are."""
-    before, after = old.split("\n"), new.split("\n")
-    head = _alike(before, after)
-    tail = _alike(before[head:][::-1], after[head:][::-1])
+    """The difference between two texts; lines that are equal at both ends are shown as context."""
+    old_lines, new_lines = old.split("\n"), new.split("\n")
+    head = _common_prefix(old_lines, new_lines)
+    tail = _common_prefix(old_lines[head:][::-1], new_lines[head:][::-1])
     pieces = [
-        *_lines("", " ", before[:head]),
-        *_lines("went", "-", before[head : len(before) - tail]),
-        *_lines("came", "+", after[head : len(after) - tail]),
-        *_lines("", " ", before[len(before) - tail :]),
+        *_lines("", " ", old_lines[:head]),
+        *_lines("removed", "-", old_lines[head : len(old_lines) - tail]),
+        *_lines("added", "+", new_lines[head : len(new_lines) - tail]),
+        *_lines("", " ", old_lines[len(old_lines) - tail :]),
     ]
     return element("pre", "diff", *pieces)
 
 
-def _alike(one: list[str], other: list[str]) -> int:
-    """How many lines are equal from the beginning."""
-    number = 0
-    for left, right in zip(one, other, strict=False):
+def _common_prefix(first: list[str], second: list[str]) -> int:
+    """How many lines are equal at the start."""
+    length = 0
+    for left, right in zip(first, second, strict=False):
         if left != right:
             break
-        number += 1
-    return number
+        length += 1
+    return length
 
 
-def _lines(kind: str, mark: str, lines: list[str]) -> Iterator[Markup]:
+def _lines(css_class: str, prefix: str, lines: list[str]) -> Iterator[Markup]:
     if lines:
-        yield element("span", kind, "".join(f"{mark}{line}\n" for line in lines))
+        yield element("span", css_class, "".join(f"{prefix}{line}\n" for line in lines))

@@ -1,4 +1,4 @@
-"""The frame of a page: one file with its style and script inside, which may do nothing else."""
+"""The frame of a page: its style, its script, and a policy that allows nothing else."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import cache
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.writers.html.markup import (
-    PLACE,
-    PLACE_ON_PAGE,
+    ANCHOR_SLOT,
+    SLOT,
     Markup,
-    Pattern,
+    Template,
     element,
-    template,
+    load_template,
     verbatim,
 )
 from agent_journal.writers.html.time_tags import clock
@@ -22,36 +22,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agent_journal.writers import Run
-    from agent_journal.writers.html.conversation import Entry
+    from agent_journal.writers.html.conversation import TocEntry
 
-_BUFFER = 1 << 18
-_GROUP = 100
-_LINE = Pattern(
-    element("li", {"class": PLACE}, element("a", {"href": PLACE_ON_PAGE}, PLACE, element("bdi", "", PLACE)))
+_BUFFER_CHARS = 1 << 18
+_ENTRIES_PER_GROUP = 100
+_TOC_LINE = Template(
+    element("li", {"class": SLOT}, element("a", {"href": ANCHOR_SLOT}, SLOT, element("bdi", "", SLOT)))
 )
 
 
-class Sheet:
-    """A page that is written while it is made."""
+class HtmlOutput:
+    """A page that is written in chunks while it is rendered."""
 
     def __init__(self, out: IO[bytes], frame: list[Markup]) -> None:
         self._out = out
         self._frame = frame
-        self._held: list[Markup] = []
-        self._size = 0
+        self._buffered: list[Markup] = []
+        self._buffered_chars = 0
         self.put(frame[0])
 
     def put(self, piece: Markup) -> None:
-        """Add a piece, on lines of its own; it is written soon."""
+        """Add a piece, on lines of its own; it is buffered."""
         if not piece:
             return
-        self._held.append(piece)
-        self._size += len(piece)
-        if self._size > _BUFFER:
+        self._buffered.append(piece)
+        self._buffered_chars += len(piece)
+        if self._buffered_chars > _BUFFER_CHARS:
             self.flush()
 
     def end(self, *inserts: Iterable[Markup]) -> None:
-        """Add the rest of the frame, with pieces at the places that are left in it."""
+        """Add the rest of the frame, with pieces in its remaining slots, and write everything."""
         for rest, insert in zip(self._frame[1:], [*inserts, ()], strict=True):
             self.put(rest)
             for piece in insert:
@@ -59,16 +59,16 @@ class Sheet:
         self.flush()
 
     def flush(self) -> None:
-        """Write what is held."""
-        # Each by itself: joined first, all would take the room of the widest character among them.
-        self._out.write(b"\n".join([*(piece.encode() for piece in self._held), b""]))
-        self._held, self._size = [], 0
+        """Write the buffered pieces."""
+        # Encode each piece alone: a joined str takes as many bytes per character as its widest character.
+        self._out.write(b"\n".join([*(piece.encode() for piece in self._buffered), b""]))
+        self._buffered, self._buffered_chars = [], 0
 
 
-def frame(name: str, script: str, title: str, run: Run, *, is_beside: bool = False) -> list[Markup]:
-    """A page around what it holds. Its policy allows its own style and script, and pictures inside of it.
+def frame(name: str, script: str, title: str, run: Run, *, has_media_files: bool = False) -> list[Markup]:
+    """The frame of a page. Its policy allows its own style and script, and embedded images.
 
-    One whose pictures lie beside it may show those too.
+    With `has_media_files` it also allows images in files next to the page.
     """
     style, code = verbatim("page.css"), verbatim(script)
     values = {
@@ -76,18 +76,18 @@ def frame(name: str, script: str, title: str, run: Run, *, is_beside: bool = Fal
         "theme": run.theme,
         "program": run.program,
         "written": run.started_at,
-        "policy": _policy(style, code, "data: 'self' file:" if is_beside else "data:"),
+        "policy": _policy(style, code, "data: 'self' file:" if has_media_files else "data:"),
         "style": style,
         "script": code,
     }
-    return template(name, values)
+    return load_template(name, values)
 
 
 @cache
-def _policy(style: str, script: str, pictures: str) -> str:
+def _policy(style: str, script: str, image_sources: str) -> str:
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        f"img-src {pictures}; base-uri 'none'; form-action 'none'"
+        f"img-src {image_sources}; base-uri 'none'; form-action 'none'"
     )
 
 
@@ -95,11 +95,11 @@ def _hash(content: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
 
 
-def contents(entries: list[Entry]) -> Iterable[Markup]:
-    """The table of contents, in groups that a browser can leave out while they are far from view."""
-    for start in range(0, len(entries), _GROUP):
-        yield element("ol", "", *map(_line, entries[start : start + _GROUP]))
+def table_of_contents(entries: list[TocEntry]) -> Iterable[Markup]:
+    """The table of contents, in groups that a browser can skip while they are far from view."""
+    for start in range(0, len(entries), _ENTRIES_PER_GROUP):
+        yield element("ol", "", *map(_toc_line, entries[start : start + _ENTRIES_PER_GROUP]))
 
 
-def _line(entry: Entry) -> Markup:
-    return _LINE(entry.kind, entry.anchor, clock(entry.at), entry.words)
+def _toc_line(entry: TocEntry) -> Markup:
+    return _TOC_LINE(entry.kind, entry.anchor, clock(entry.at), entry.words)

@@ -1,4 +1,4 @@
-"""What stands above a conversation: what it is, where it is from, how much it took, what belongs to it."""
+"""The header of a conversation: title, source, size, costs and related conversations."""
 
 from __future__ import annotations
 
@@ -8,64 +8,64 @@ from agent_journal import redaction
 from agent_journal.model import ToolCall, tree
 from agent_journal.text import describe
 from agent_journal.text.humanize import count, duration
-from agent_journal.writers.html.markup import NOTHING, PLACE, Markup, Pattern, element, joined
+from agent_journal.writers.html.markup import NOTHING, SLOT, Markup, Template, element, joined
 from agent_journal.writers.html.prose import prose
 from agent_journal.writers.html.time_tags import span
 
 if TYPE_CHECKING:
     from agent_journal.model import Conversation, Feedback, Item, Memory
-    from agent_journal.writers.html.costs import Bill
+    from agent_journal.writers.html.costs import Costs
     from agent_journal.writers.rendering.pages import Page
 
-_FACT = Pattern(element("dt", "", PLACE), element("dd", "", PLACE))
-_RATINGS = {"up": "👍 Liked", "down": "👎 Not liked"}
+_FACT = Template(element("dt", "", SLOT), element("dd", "", SLOT))
+_RATINGS = {"up": "👍 Liked", "down": "👎 Disliked"}
 _RELATED = {"continues": "Continued in", "subagent": "Subagents", "fork": "Forks"}
 
 
-def header(conversation: Conversation, page: Page, bill: Bill) -> Markup:
-    """The head of a conversation."""
+def header(conversation: Conversation, page: Page, costs: Costs) -> Markup:
+    """The header of a conversation."""
     return element(
         "header",
         "about",
         _back(page),
         element("p", "kicker", *_kicker(conversation, page)),
         element("h1", "", describe.title(conversation)),
-        element("ul", "amounts", *_amounts(conversation), *bill.total()),
+        element("ul", "amounts", *_amounts(conversation), *costs.total()),
         _relations(conversation, page),
-        _secrets(conversation),
+        _redactions(conversation),
         *_summaries(conversation),
-        _told_of_all(conversation.feedback),
+        _overall_feedback(conversation.feedback),
         _facts(conversation, page),
     )
 
 
 def memory(item: Memory, page: Page) -> Markup:
-    """Something that a service keeps about a person."""
+    """A memory: something a service remembers about the user."""
     title = page.run.titles.get(item.source, item.source)
     kicker = [title, " · memory · ", item.kind, *([" · ", span(item.at, None)] if item.at else [])]
     return element(
         "section",
-        {"class": "conversation", "id": page.facts.name},
+        {"class": "conversation", "id": page.entry.name},
         element(
             "header",
             "about",
             _back(page),
             element("p", "kicker", *kicker),
-            element("h1", "", item.about or page.facts.title),
-            _secrets(item),
+            element("h1", "", item.about or page.entry.title),
+            _redactions(item),
         ),
         element("article", "turn", prose(item.text)),
     )
 
 
 def _back(page: Page) -> Markup:
-    if page.index is None:
+    if page.index_address is None:
         return NOTHING
-    return element("p", "back", element("a", {"href": page.index}, "All conversations"))
+    return element("p", "back", element("a", {"href": page.index_address}, "All conversations"))
 
 
 def _kicker(conversation: Conversation, page: Page) -> list[str]:
-    """Where it is from, and when it was."""
+    """The source, folder and time of a conversation."""
     title = page.run.titles.get(conversation.source, conversation.source)
     words: list[str] = [" ".join(filter(None, (title, conversation.app_version)))]
     if conversation.cwd:
@@ -76,45 +76,49 @@ def _kicker(conversation: Conversation, page: Page) -> list[str]:
 
 
 def _amounts(conversation: Conversation) -> list[Markup]:
-    """How much there is of what."""
+    """The models, counts and duration of a conversation."""
     messages = [*tree.messages(conversation)]
     calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
-    told = [", ".join(describe.models(conversation)), count(len(messages), "message")]
-    told += [count(calls, "tool call")] if calls else []
-    told += [f"answers {answers}"] if (answers := describe.answers(conversation)) else []
-    took = describe.took_ms(*describe.span(conversation))
-    told += [f"lasted {duration(took)}"] if took else []
-    return [element("li", "", each) for each in told if each]
+    items = [", ".join(describe.models(conversation)), count(len(messages), "message")]
+    items += [count(calls, "tool call")] if calls else []
+    items += [f"answers {answers}"] if (answers := describe.answers(conversation)) else []
+    took_ms = describe.took_ms(*describe.span(conversation))
+    items += [f"lasted {duration(took_ms)}"] if took_ms else []
+    return [element("li", "", item) for item in items if item]
 
 
 def _relations(conversation: Conversation, page: Page) -> Markup:
-    """The conversations that it came from and that came out of it."""
+    """Links to the parent conversation, continuations, subagents and forks."""
     lines: list[Markup] = []
     if conversation.link is not None and (address := _parent(conversation, page)) is not None:
         parent = element("a", {"href": address}, conversation.link.conversation_id)
         relation = describe.RELATIONS[conversation.link.relation].capitalize()
         lines.append(element("li", "", f"{relation} ", parent))
     for relation, label in _RELATED.items():
-        kin = [(each, at) for each, at in page.children() if each.relation == relation]
-        links = [element("a", {"href": at}, each.title or each.id) for each, at in kin]
+        related = [
+            (each, link_address) for each, link_address in page.children() if each.relation == relation
+        ]
+        links = [
+            element("a", {"href": link_address}, each.title or each.id) for each, link_address in related
+        ]
         if links:
-            lines.append(element("li", "", f"{label}: ", *_separated(links)))
+            lines.append(element("li", "", f"{label}: ", *_comma_separated(links)))
     return element("ul", "relations", *lines) if lines else NOTHING
 
 
 def _parent(conversation: Conversation, page: Page) -> str | None:
-    # Within one document, a message of a conversation that is not in it is nowhere.
-    return page.parent(conversation, message=page.index is not None)
+    # In a single document, the parent's messages have anchors only if the parent is in it, too.
+    return page.parent_address(conversation, message=page.index_address is not None)
 
 
-def _separated(links: list[Markup]) -> list[str]:
-    return [piece for each in links for piece in (", ", each)][1:]
+def _comma_separated(links: list[Markup]) -> list[str]:
+    return [piece for link in links for piece in (", ", link)][1:]
 
 
-def _secrets(item: Item) -> Markup:
-    """What was taken out before this was written."""
-    told = redaction.told(item)
-    return element("p", "redacted", f"Replaced before this was written: {told}.") if told else NOTHING
+def _redactions(item: Item) -> Markup:
+    """What was redacted."""
+    redactions = redaction.told(item)
+    return element("p", "redacted", f"Redacted: {redactions}.") if redactions else NOTHING
 
 
 def _summaries(conversation: Conversation) -> list[Markup]:
@@ -122,22 +126,22 @@ def _summaries(conversation: Conversation) -> list[Markup]:
     return [element("div", "summary", prose(each)) for each in texts if each != conversation.title]
 
 
-def _told_of_all(feedback: list[Feedback]) -> Markup:
-    return joined([opinion(each) for each in feedback if each.message_id is None])
+def _overall_feedback(feedback: list[Feedback]) -> Markup:
+    return joined([feedback_line(each) for each in feedback if each.message_id is None])
 
 
-def opinion(feedback: Feedback) -> Markup:
-    """What the person thought of a message or of all of it."""
-    told = [_RATINGS.get(feedback.rating or "", "Feedback"), *([feedback.text] if feedback.text else [])]
-    return element("p", "opinion", ": ".join(told))
+def feedback_line(feedback: Feedback) -> Markup:
+    """The user's feedback on a message or on the whole conversation."""
+    words = [_RATINGS.get(feedback.rating or "", "Feedback"), *([feedback.text] if feedback.text else [])]
+    return element("p", "feedback", ": ".join(words))
 
 
 def _facts(conversation: Conversation, page: Page) -> Markup:
-    """Everything else that is known, folded."""
+    """All other metadata, folded."""
     origin = conversation.origin
     facts: dict[str, Any] = {
         "Source": page.run.titles.get(conversation.source, conversation.source),
-        "Id": conversation.id,
+        "ID": conversation.id,
         "Git branch": conversation.git_branch,
         "Git commit": conversation.git_commit,
         "Account": conversation.account_id,
@@ -150,7 +154,7 @@ def _facts(conversation: Conversation, page: Page) -> Markup:
     }
     pieces = [_FACT(name, fact) for name, fact in facts.items() if fact]
     if conversation.tools:
-        pieces.append(_FACT("Tools", joined(_offered(conversation))))
+        pieces.append(_FACT("Tools", joined(_tool_list(conversation))))
     return element(
         "details",
         "facts",
@@ -159,8 +163,8 @@ def _facts(conversation: Conversation, page: Page) -> Markup:
     )
 
 
-def _offered(conversation: Conversation) -> list[Markup]:
-    """The tools that the model could use."""
+def _tool_list(conversation: Conversation) -> list[Markup]:
+    """The tools that were offered to the model."""
     return [
         element("p", "", element("code", "", tool.name), f" {tool.description or ''}")
         for tool in conversation.tools

@@ -1,4 +1,4 @@
-// What the index does beyond being read: search and colours. Nothing here makes markup of text.
+// Search and colors of the index. Nothing here turns text into markup.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -10,7 +10,7 @@
     root.dataset.theme = themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length];
   });
 
-  // Words are in order; those that begin alike follow each other.
+  // Words are sorted, so those with the same prefix are consecutive.
   const { pages, words, places } = JSON.parse($("words").textContent);
   function pagesWith(begin) {
     let low = 0, high = words.length;
@@ -38,7 +38,7 @@
       item.classList.toggle("other", !is);
       shown += is;
     });
-    // What stands above something that is shown is shown with it.
+    // The ancestors of a shown entry are shown with it.
     for (const item of items) item.hidden = item.classList.contains("other") && !item.querySelector(".entry:not(.other)");
     for (const group of document.querySelectorAll(".date, .project")) group.hidden = !group.querySelector(".entry:not([hidden])");
     $("found").textContent = wanted.length ? (shown === 1 ? "1 conversation" : `${shown} conversations`) : "";

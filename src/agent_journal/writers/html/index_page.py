@@ -1,102 +1,111 @@
-"""The index of a folder of pages: everything by project and day, and a search over what was said."""
+"""The index of a folder of pages: everything by project and day, with a search over all words."""
 
 from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.text.humanize import count
-from agent_journal.writers.html.document import Sheet, frame
+from agent_journal.writers.html.document import HtmlOutput, frame
 from agent_journal.writers.html.markup import NOTHING, Markup, closing, data, element, opening
 from agent_journal.writers.html.time_tags import clock
-from agent_journal.writers.rendering import pages
+from agent_journal.writers.rendering.pages import INDEX, index_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.writers import Run
-    from agent_journal.writers.html.words import Words
-    from agent_journal.writers.rendering.pages import Absent, Book, Facts, Project
+    from agent_journal.writers.html.words import WordIndex
+    from agent_journal.writers.rendering.pages import IndexEntry, MissingPage, PageSet, Project
 
 _TITLE = "Conversations"
 
 
-def write(book: Book, words: Words, out: IO[bytes]) -> None:
-    """The index."""
-    sheet = Sheet(out, frame("index.html", "index.js", _TITLE, book.run))
-    sheet.put(_head(book))
-    below = book.children()
-    for project in book.projects():
-        for piece in _project(project, book, below):
-            sheet.put(piece)
-    for piece in _memories(book):
-        sheet.put(piece)
-    sheet.end([data("words", words.told())])
+def write(pages: PageSet, word_index: WordIndex, out: IO[bytes]) -> None:
+    """Write the index."""
+    output = HtmlOutput(out, frame("index.html", "index.js", _TITLE, pages.run))
+    output.put(_head(pages))
+    children = pages.children()
+    for project in pages.projects():
+        for piece in _project(project, pages, children):
+            output.put(piece)
+    for piece in _memories(pages):
+        output.put(piece)
+    output.end([data("words", word_index.to_json())])
 
 
-def _head(book: Book) -> Markup:
-    said = [facts for facts in book.facts if not facts.is_memory]
-    told = [count(len(said), "conversation"), count(sum(facts.messages for facts in said), "message")]
-    if kept := len(book.facts) - len(said):
-        told.append(count(kept, "memory", "memories"))
-    amounts = [element("li", "", each) for each in told]
+def _head(pages: PageSet) -> Markup:
+    conversations = [entry for entry in pages.entries if not entry.is_memory]
+    counts = [
+        count(len(conversations), "conversation"),
+        count(sum(entry.messages for entry in conversations), "message"),
+    ]
+    if memories := len(pages.entries) - len(conversations):
+        counts.append(count(memories, "memory", "memories"))
+    amounts = [element("li", "", item) for item in counts]
     return element("header", "about", element("h1", "", _TITLE), element("ul", "amounts", *amounts))
 
 
-def _project(project: Project, book: Book, below: dict[str, list[Facts]]) -> Iterator[Markup]:
+def _project(project: Project, pages: PageSet, children: dict[str, list[IndexEntry]]) -> Iterator[Markup]:
     yield opening("section", "project")
     yield element("h2", "", project.name)
     for day in project.days:
-        entries = [_entry(facts, book, below) for facts in day.entries]
-        date = element("time", {"datetime": day.date}, day.date) if day.date else "Without a date"
-        yield element("div", "date", element("h3", "", date), element("ul", "", *entries))
+        items = [_entry(entry, pages, children) for entry in day.entries]
+        date = element("time", {"datetime": day.date}, day.date) if day.date else "Undated"
+        yield element("div", "date", element("h3", "", date), element("ul", "", *items))
     yield closing("section")
 
 
-def _entry(facts: Facts, book: Book, below: dict[str, list[Facts]]) -> Markup:
-    """A conversation, and below it what came out of it; what that brought forth stands beside it."""
-    listed: list[Facts] = []
-    pending = [*reversed(below.get(facts.name, []))]
+def _entry(entry: IndexEntry, pages: PageSet, children: dict[str, list[IndexEntry]]) -> Markup:
+    """A conversation with a flat list of all its descendants below it."""
+    descendants: list[IndexEntry] = []
+    pending = [*reversed(children.get(entry.name, []))]
     while pending:
         child = pending.pop()
-        listed.append(child)
-        pending.extend(reversed(below.get(child.name, [])))
-    inner = [element("li", {"class": "entry", "id": each.name}, _item(each, book)) for each in listed]
-    nested = element("ul", "", *inner) if inner else NOTHING
-    return element("li", {"class": "entry", "id": facts.name}, _item(facts, book), nested)
+        descendants.append(child)
+        pending.extend(reversed(children.get(child.name, [])))
+    items = [
+        element("li", {"class": "entry", "id": descendant.name}, _summary(descendant, pages))
+        for descendant in descendants
+    ]
+    nested = element("ul", "", *items) if items else NOTHING
+    return element("li", {"class": "entry", "id": entry.name}, _summary(entry, pages), nested)
 
 
-def _item(facts: Facts, book: Book) -> Markup:
-    link = element("a", {"href": pages.address_in_index(facts, book)}, facts.title)
-    told = [count(facts.messages, "message")] if not facts.is_memory else []
-    told += [", ".join(facts.models)] if facts.models else []
-    asked = facts.asked if not facts.asked.startswith(facts.title.rstrip("…")) else ""
+def _summary(entry: IndexEntry, pages: PageSet) -> Markup:
+    link = element("a", {"href": index_link(entry, pages)}, entry.title)
+    details = [count(entry.messages, "message")] if not entry.is_memory else []
+    details += [", ".join(entry.models)] if entry.models else []
+    prompt = entry.prompt_excerpt if not entry.prompt_excerpt.startswith(entry.title.rstrip("…")) else ""
     return element(
         "div",
         "item",
-        clock(facts.begun_at) or element("span", "", ""),
+        clock(entry.started_at) or element("span", "", ""),
         link,
-        element("small", "", " · ".join(told)),
-        element("p", "asked", asked) if asked else NOTHING,
+        element("small", "", " · ".join(details)),
+        element("p", "prompt", prompt) if prompt else NOTHING,
     )
 
 
-def _memories(book: Book) -> Iterator[Markup]:
-    if memories := book.memories():
-        entries = [element("li", {"class": "entry", "id": each.name}, _item(each, book)) for each in memories]
-        yield element("section", "project", element("h2", "", "Memories"), element("ul", "", *entries))
+def _memories(pages: PageSet) -> Iterator[Markup]:
+    if memories := pages.memories():
+        items = [
+            element("li", {"class": "entry", "id": memory.name}, _summary(memory, pages))
+            for memory in memories
+        ]
+        yield element("section", "project", element("h2", "", "Memories"), element("ul", "", *items))
 
 
-def absent(missing: Absent, run: Run, out: IO[bytes]) -> None:
-    """A page for a conversation which others refer to."""
-    sheet = Sheet(out, frame("page.html", "page.js", "Not in this export", run, is_beside=True))
-    back = element("a", {"href": f"../{pages.INDEX}.html"}, _TITLE)
-    sheet.put(element("p", "back", back))
-    sheet.put(not_here(missing, run))
-    sheet.end([])
+def write_missing(missing: MissingPage, run: Run, out: IO[bytes]) -> None:
+    """Write a page for a conversation that other pages link to but that is not in this export."""
+    output = HtmlOutput(out, frame("page.html", "page.js", "Not in this export", run, has_media_files=True))
+    back = element("a", {"href": f"../{INDEX}.html"}, _TITLE)
+    output.put(element("p", "back", back))
+    output.put(missing_section(missing, run))
+    output.end([])
 
 
-def not_here(missing: Absent, run: Run) -> Markup:
-    """That a conversation which others refer to is not here."""
+def missing_section(missing: MissingPage, run: Run) -> Markup:
+    """A section for a conversation that is linked to but not in this export."""
     title = run.titles.get(missing.source, missing.source)
     return element(
         "section",

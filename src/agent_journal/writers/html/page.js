@@ -1,4 +1,4 @@
-// What a page does beyond being read: search, keys, folding, colours. Nothing here makes markup of text.
+// Search, keyboard shortcuts, folding and colors of a page. Nothing here turns text into markup.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -6,7 +6,7 @@
   const main = $("start");
   root.classList.add("scripted");
 
-  // Colours: as the system has them, dark, light.
+  // Color theme: system, dark, light.
   const themes = ["auto", "dark", "light"];
   function nextTheme() {
     root.dataset.theme = themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length];
@@ -24,12 +24,12 @@
     const open = $("unfold").getAttribute("aria-pressed") !== "true";
     $("unfold").setAttribute("aria-pressed", String(open));
     $("unfold").textContent = open ? "Fold all" : "Unfold all";
-    const kept = current && current.getBoundingClientRect().top;
+    const top = current && current.getBoundingClientRect().top;
     setAll(main, open);
-    if (current) window.scrollBy(0, current.getBoundingClientRect().top - kept);
+    if (current) window.scrollBy(0, current.getBoundingClientRect().top - top);
   }
 
-  // Going from message to message.
+  // Navigation from message to message.
   let current = null;
   function mark(turn, quietly) {
     if (current) current.classList.remove("current");
@@ -39,12 +39,12 @@
     unfoldAround(turn);
     if (quietly) return;
     turn.scrollIntoView({ block: "start" });
-    // From here on Tab goes to what is in this message.
+    // Tab continues with the links and buttons of this message.
     turn.tabIndex = -1;
     turn.focus({ preventScroll: true });
   }
   const EDGE = 100;
-  // The first message in view; what stands between messages is none.
+  // The first message in view, or null between messages.
   function inView() {
     const x = main.getBoundingClientRect().left + main.clientWidth / 2;
     for (let y = EDGE; y < innerHeight; y += 40) {
@@ -60,13 +60,13 @@
     const turns = lists.get(selector);
     const from = current || inView();
     if (!from) return turns.length && mark(turns[0]);
-    // What begins below the edge is not read yet: it is the next one.
+    // A message that starts below the edge has not been read yet: it is the next one.
     if (!current && way > 0 && turns.includes(from) && from.getBoundingClientRect().top > EDGE) return mark(from);
     const place = after(turns, from);
     const found = turns[way > 0 ? place : place - (turns[place - 1] === from ? 2 : 1)];
     if (found) mark(found);
   }
-  // How many of some elements, which are in order, come before another one, are it, or hold it.
+  // How many of some elements (in document order) precede another one, are it, or contain it.
   function after(elements, other) {
     let low = 0, high = elements.length;
     while (low < high) {
@@ -78,7 +78,7 @@
     return low;
   }
 
-  // Search: first which messages match, a slice at a time; what matches within one when it is shown.
+  // Search: finds matching messages in slices; finds the matches within a message when it is shown.
   const marks = window.Highlight && CSS.highlights ? CSS.highlights : null;
   let query = "", hits = [], at = -1, searching = 0;
   function search() {
@@ -89,7 +89,7 @@
     at = -1;
     if (marks) marks.delete("hit");
     const mine = ++searching;
-    if (!query) return tell();
+    if (!query) return showCount();
     const places = main.querySelectorAll(".turn, .about");
     let place = 0;
     const go = () => {
@@ -99,13 +99,13 @@
         const turn = places[place++];
         if (turn.textContent.toLowerCase().includes(query)) hits.push(turn);
       }
-      tell(place < places.length);
+      showCount(place < places.length);
       if (place < places.length) setTimeout(go);
       else if (hits.length) show(0);
     };
     go();
   }
-  function tell(more) {
+  function showCount(more) {
     const found = hits.length === 1 ? "1 match" : `${hits.length} matches`;
     $("found").textContent = !query ? "" : more ? "…" : at < 0 ? found : `${at + 1} of ${hits.length}`;
   }
@@ -118,14 +118,14 @@
     if (marks) marks.set("hit", new Highlight(...ranges));
     const target = ranges.length ? ranges[0].startContainer.parentElement : hits[at];
     target.scrollIntoView({ block: "center" });
-    tell();
+    showCount();
   }
   function matches(turn) {
     const found = [];
     const texts = document.createTreeWalker(turn, NodeFilter.SHOW_TEXT);
     while (texts.nextNode() && found.length < 500) {
       const text = texts.currentNode.data.toLowerCase();
-      // Where lower case is longer than the text, places in both differ.
+      // If the lower-case text has another length, positions in both differ.
       if (text.length !== texts.currentNode.data.length) continue;
       for (let i = text.indexOf(query); i >= 0; i = text.indexOf(query, i + query.length)) {
         const range = new Range();
@@ -137,7 +137,7 @@
     return found;
   }
 
-  // Syntax colours: ranges over the text as it stands, for blocks that come into view.
+  // Syntax highlighting: ranges over the text of blocks that come into view.
   const KEYWORDS =
     "abstract|and|as|assert|async|await|break|case|catch|class|const|constexpr|continue|def|default|defer|del|" +
     "delete|do|elif|else|elsif|end|enum|except|export|extends|extern|false|False|final|finally|fn|" +
@@ -167,7 +167,7 @@
       `|(?<word>\\b(?:${words})\\b)` +
       "|(?<called>[A-Za-z_]\\w*(?=\\())", SQL.test(language) ? "gim" : "gm");
   }
-  function colour(block) {
+  function highlight(block) {
     const language = (block.dataset.lang || "").split(/\s/)[0].toLowerCase();
     if (!grammars.has(language)) grammars.set(language, grammar(language));
     const pattern = grammars.get(language);
@@ -178,24 +178,24 @@
       for (const match of node.data.matchAll(pattern)) {
         const kind = Object.keys(match.groups).find((name) => match.groups[name] !== undefined);
         const range = new StaticRange({ startContainer: node, startOffset: match.index, endContainer: node, endOffset: match.index + match[0].length });
-        colours[kind].add(range);
+        highlights[kind].add(range);
       }
     }
   }
-  const colours = {};
+  const highlights = {};
   if (marks) {
-    for (const kind of ["comment", "string", "number", "word", "called"]) marks.set(kind, (colours[kind] = new Highlight()));
+    for (const kind of ["comment", "string", "number", "word", "called"]) marks.set(kind, (highlights[kind] = new Highlight()));
     const seen = new IntersectionObserver((entries) => {
       for (const entry of entries)
         if (entry.isIntersecting) {
           seen.unobserve(entry.target);
-          colour(entry.target);
+          highlight(entry.target);
         }
     }, { rootMargin: "200px" });
     for (const block of main.querySelectorAll("pre[data-lang]")) seen.observe(block);
   }
 
-  // Where one is, in the contents.
+  // Mark the current position in the table of contents.
   const links = [...$("contents").querySelectorAll("a")];
   const targets = links.map((link) => $(link.hash.slice(1)));
   let here = null, waiting = 0;
@@ -221,7 +221,7 @@
     const target = location.hash.length > 1 && $(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     unfoldAround(target);
-    for (const each of target.querySelectorAll(":scope > details.aside")) each.open = true;
+    for (const each of target.querySelectorAll(":scope > details.sidechain")) each.open = true;
     if (target.matches(".turn")) mark(target, true);
     target.scrollIntoView({ block: "start" });
   }

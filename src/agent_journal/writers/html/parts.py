@@ -1,4 +1,4 @@
-"""The parts of a message: what was said and thought, code, pictures and files."""
+"""The parts of a message: text, reasoning, code, images and files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, T
 from agent_journal.text import describe
 from agent_journal.text.humanize import count, size
 from agent_journal.writers.html import tools
-from agent_journal.writers.html.blocks import block, first_line, fold, language_of, value
+from agent_journal.writers.html.blocks import block, first_line, folded, language_of, value_block
 from agent_journal.writers.html.markup import (
     NOTHING,
     Markup,
-    Pattern,
+    Template,
     element,
     image,
     is_web,
@@ -21,134 +21,136 @@ from agent_journal.writers.html.markup import (
     text,
 )
 from agent_journal.writers.html.prose import prose
-from agent_journal.writers.rendering.turns import Done
+from agent_journal.writers.rendering.turns import ToolUse
 
 if TYPE_CHECKING:
     from agent_journal.model import Citation, Part
-    from agent_journal.writers import Kin
+    from agent_journal.writers import RelatedConversation
     from agent_journal.writers.rendering.pages import Page
 
 
-_THOUGHT = Pattern(element("details", "thinking", fold("Thinking")))
-_HELD = Pattern(element("details", "other", fold("Text")))
+_REASONING = Template(element("details", "thinking", folded("Thinking")))
+_MEDIA_TEXT = Template(element("details", "other", folded("Text")))
 
 
 class Anchors:
-    """The names of messages within a page; of several that have one id, each has a name of its own."""
+    """The anchors of messages within a page. Messages that share an id get different anchors."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
         self._used: dict[str, int] = {}
 
     def of(self, message_id: str) -> Markup:
-        """The name of the next message that has this id. Links lead to the first."""
+        """The anchor of the next message that has this id. Links lead to the first."""
         anchor = self._page.anchor(message_id)
-        times = self._used[anchor] = self._used.get(anchor, 0) + 1
-        return text(anchor if times == 1 else f"{anchor}-{times}")
+        uses = self._used[anchor] = self._used.get(anchor, 0) + 1
+        return text(anchor if uses == 1 else f"{anchor}-{uses}")
 
 
 class Parts:
-    """How the parts of one page are shown."""
+    """Renders the parts of one page."""
 
     def __init__(self, page: Page, anchors: Anchors) -> None:
         self._page = page
         self._anchors = anchors
-        self._answered: set[str] = set()
-        self.left_out = 0
-        """How many files there were whose bytes have no place on a page."""
+        self._anchored: set[str] = set()
+        self.omitted_files = 0
+        """The number of files whose content is not on the page."""
 
-    def of(self, part: Part | Done) -> Markup:
-        """A part, or a call with its result."""
+    def of(self, part: Part | ToolUse) -> Markup:
+        """A part, or a tool call with its result."""
         match part:
-            case Done():
-                done = tools.done(part, self._anchor_of(part), self.of)
-                started = self._page.started_by(part.call)
-                return joined([done, *(subagent(*each) for each in started)]) if started else done
+            case ToolUse():
+                call = tools.tool_call(part, self._anchor_of(part), self.of)
+                subagents = self._page.subagents_of_call(part.call)
+                return joined([call, *(subagent(*each) for each in subagents)]) if subagents else call
             case Text(injected=True):
-                line = element("summary", "", "Added by the tool: the person did not write this")
+                line = element("summary", "", "Added by the tool, not written by the user")
                 return element("details", "hidden", line, prose(part.text))
             case Text():
-                said = prose(part.text)
-                return joined([said, _sources(part.citations)]) if part.citations else said
+                rendered = prose(part.text)
+                return joined([rendered, _citations(part.citations)]) if part.citations else rendered
             case Reasoning():
-                return _thought(part)
+                return _reasoning(part)
             case Code():
                 return _code(part)
             case Media():
                 return self._media(part)
             case ToolCall():
-                return tools.done(Done(part, None, None), None, self.of)
+                return tools.tool_call(ToolUse(part, None, None), None, self.of)
             case ToolResult():
-                return tools.result_alone(part, self.of)
+                return tools.orphan_result(part, self.of)
             case Other():
                 line = element("summary", "", element("span", "name", part.name or "other"))
-                return element("details", "other", line, value(part.data))
+                return element("details", "other", line, value_block(part.data))
 
-    def _anchor_of(self, act: Done) -> str | None:
-        """The anchor of the message that held a result, at the first of them."""
-        if act.answer is None or act.answer.id in self._answered:
+    def _anchor_of(self, use: ToolUse) -> str | None:
+        """The anchor of the message that contained a result; None after its first result."""
+        if use.result_message is None or use.result_message.id in self._anchored:
             return None
-        self._answered.add(act.answer.id)
-        return self._anchors.of(act.answer.id)
+        self._anchored.add(use.result_message.id)
+        return self._anchors.of(use.result_message.id)
 
     def _media(self, media: Media) -> Markup:
-        told = describe.media(media)
-        if (picture := self._page.picture(media)) is not None:
-            return element("div", "picture", image(picture, media.name or told), element("small", "", told))
-        held = _held(media)
-        name: str = told
-        if (path := self._page.file(media)) is not None:
-            name = element("a", {"href": path}, told)
+        description = describe.media(media)
+        if (address := self._page.image_address(media)) is not None:
+            return element(
+                "div", "picture", image(address, media.name or description), element("small", "", description)
+            )
+        text_block = _media_text(media)
+        name: str = description
+        if (path := self._page.file_path(media)) is not None:
+            name = element("a", {"href": path}, description)
         elif media.ref is not None and is_web(media.ref):
-            name = link(media.ref, told)
-        if media.data and path is None and (media.text or not held):
-            self.left_out += 1
+            name = link(media.ref, description)
+        if media.data and path is None and (media.text or not text_block):
+            self.omitted_files += 1
         ref = element("small", "", f" {media.ref}") if media.ref and media.name else NOTHING
-        return element("div", "file", name, ref, held)
+        return element("div", "file", name, ref, text_block)
 
 
-def subagent(kin: Kin, address: str) -> Markup:
-    """A link to what a call started, which has a page of its own."""
-    return element("p", "started", "Subagent: ", element("a", {"href": address}, kin.title or kin.id))
+def subagent(related: RelatedConversation, address: str) -> Markup:
+    """A link to the page of a subagent."""
+    return element("p", "started", "Subagent: ", element("a", {"href": address}, related.title or related.id))
 
 
-def _held(media: Media) -> Markup:
-    """What a file says in words, folded below its first line."""
-    held = tree.held_text(media)
-    if held is None:
+def _media_text(media: Media) -> Markup:
+    """The text of a file, folded below its first line."""
+    text = tree.held_text(media)
+    if text is None:
         return NOTHING
-    shown = block(held, language_of(media.name))
-    return _HELD(first_line(held), count(describe.lines_in(held), "line"), shown)
+    code_block = block(text, language_of(media.name))
+    return _MEDIA_TEXT(first_line(text), count(describe.lines_in(text), "line"), code_block)
 
 
-def _thought(part: Reasoning) -> Markup:
-    """What the model thought, folded below its first line."""
-    said = part.text or part.summary or ""
-    if not said:
-        hidden = f"encrypted, {size(len(part.encrypted))}" if part.encrypted else "not told"
-        return element("p", "thinking quiet", f"Thinking ({hidden})")
+def _reasoning(part: Reasoning) -> Markup:
+    """Reasoning of the model, folded below its first line."""
+    first_text = part.text or part.summary or ""
+    if not first_text:
+        reason = f"encrypted, {size(len(part.encrypted))}" if part.encrypted else "not recorded"
+        return element("p", "thinking quiet", f"Thinking ({reason})")
     blocks = [prose(part.text)] if part.text else []
     if part.summary:
-        blocks += [element("p", "quiet", "In short:")] if part.text else []
+        blocks += [element("p", "quiet", "Summary:")] if part.text else []
         blocks.append(prose(part.summary))
-    return _THOUGHT(first_line(said), count(describe.lines_in(said), "line"), joined(blocks))
+    return _REASONING(first_line(first_text), count(describe.lines_in(first_text), "line"), joined(blocks))
 
 
 def _code(part: Code) -> Markup:
-    place = describe.place(part)
-    shown = block(part.code, part.language or language_of(part.file))
-    return joined([element("p", "place", place), shown]) if place else shown
+    location = describe.code_location(part)
+    code_block = block(part.code, part.language or language_of(part.file))
+    return joined([element("p", "place", location), code_block]) if location else code_block
 
 
-def _sources(citations: list[Citation]) -> Markup:
-    """What a text cites."""
-    return element("ol", "sources", *[element("li", "", *_source(each)) for each in citations])
+def _citations(citations: list[Citation]) -> Markup:
+    """The sources that a text cites."""
+    return element("ol", "sources", *[element("li", "", *_citation(each)) for each in citations])
 
 
-def _source(citation: Citation) -> list[Markup]:
-    told = [link(citation.url, citation.title or citation.url)] if citation.url else []
+def _citation(citation: Citation) -> list[Markup]:
+    items = [link(citation.url, citation.title or citation.url)] if citation.url else []
     if citation.title and not citation.url:
-        told.append(element("span", "", citation.title))
+        items.append(element("span", "", citation.title))
     if citation.text:
-        told.append(element("blockquote", "", citation.text))
-    return told or [element("span", "", describe.citation(citation))]
+        items.append(element("blockquote", "", citation.text))
+    return items or [element("span", "", describe.citation(citation))]

@@ -1,4 +1,4 @@
-"""Terminal output as a terminal shows it: colours become classes; other escape codes are told, not obeyed."""
+"""Terminal output: colors and styles become CSS classes; other escape codes are shown, not executed."""
 
 from __future__ import annotations
 
@@ -6,42 +6,43 @@ import re
 
 from agent_journal.writers.html.markup import Markup, element, joined, text
 
-_COLOURS = re.compile(r"\x1b\[([0-9;:]*)m")
-# The 16 colours of terminals, for those that are told by number or mixture: black to white, then bright.
+_STYLE_CODE = re.compile(r"\x1b\[([0-9;:]*)m")
+# The 16 colors of terminals, black to white, then bright; 256-color and RGB codes map to the nearest.
 _PALETTE = (
     *((0, 0, 0), (205, 49, 49), (13, 188, 121), (229, 229, 16), (36, 114, 200), (188, 63, 188)),
     *((17, 168, 205), (229, 229, 229), (102, 102, 102), (241, 76, 76), (35, 209, 139), (245, 245, 67)),
     *((59, 142, 234), (214, 112, 214), (41, 184, 219), (255, 255, 255)),
 )
 _STYLES = {1: "bold", 2: "faint", 3: "italic", 4: "under", 7: "inverse", 9: "struck"}
-_ENDS = {22: ("bold", "faint"), 23: ("italic",), 24: ("under",), 27: ("inverse",), 29: ("struck",)}
-_CUBE, _GREYS, _STEPS = 16, 232, (0, 95, 135, 175, 215, 255)
+_STYLE_ENDS = {22: ("bold", "faint"), 23: ("italic",), 24: ("under",), 27: ("inverse",), 29: ("struck",)}
+# In the 256-color palette, a 6×6×6 color cube starts at 16 and a gray ramp at 232.
+_FIRST_CUBE_COLOR, _FIRST_GRAY, _CUBE_LEVELS = 16, 232, (0, 95, 135, 175, 215, 255)
 
 
-def screen(output: str) -> Markup:
-    """What a terminal showed."""
+def terminal_markup(output: str) -> Markup:
+    """Terminal output as markup."""
     output = output.replace("\r\n", "\n")
-    # What is written over with a carriage return was there to be seen: it gets a line of its own.
+    # Text that a carriage return overwrites was visible for a while: it gets a line of its own.
     output = output.replace("\r", "␍\n")
     if "\x1b[" not in output:
         return text(output)
     style: dict[str, str] = {}
     pieces: list[str] = []
     end = 0
-    for code in _COLOURS.finditer(output):
+    for code in _STYLE_CODE.finditer(output):
         pieces.append(_styled(output[end : code.start()], style))
-        _change(style, code[1])
+        _apply_code(style, code[1])
         end = code.end()
     pieces.append(_styled(output[end:], style))
     return joined(pieces)
 
 
-def _styled(said: str, style: dict[str, str]) -> str:
-    return element("span", {"class": " ".join(style.values())}, said) if said and style else said
+def _styled(text_: str, style: dict[str, str]) -> str:
+    return element("span", {"class": " ".join(style.values())}, text_) if text_ and style else text_
 
 
-def _change(style: dict[str, str], code: str) -> None:
-    """What a code changes of a style."""
+def _apply_code(style: dict[str, str], code: str) -> None:
+    """Apply the numbers of a style code to a style."""
     numbers = [int(number) if number else 0 for number in re.split("[;:]", code[:100])]
     while numbers:
         number = numbers.pop(0)
@@ -49,46 +50,48 @@ def _change(style: dict[str, str], code: str) -> None:
             style.clear()
         elif number in _STYLES:
             style[_STYLES[number]] = _STYLES[number]
-        elif number in _ENDS:
-            for name in _ENDS[number]:
+        elif number in _STYLE_ENDS:
+            for name in _STYLE_ENDS[number]:
                 style.pop(name, None)
         elif number in {38, 48}:
-            style[_ground(number)] = f"{_ground(number)}{_mixed(numbers)}"
+            style[_style_key(number)] = f"{_style_key(number)}{_nearest_color_of_code(numbers)}"
         elif number in {39, 49}:
-            style.pop(_ground(number), None)
-        elif (colour := _named(number)) is not None:
-            style[_ground(number)] = f"{_ground(number)}{colour}"
+            style.pop(_style_key(number), None)
+        elif (color := _named_color(number)) is not None:
+            style[_style_key(number)] = f"{_style_key(number)}{color}"
 
 
-def _ground(number: int) -> str:
-    """Whether a number is about letters or about what is behind them."""
+def _style_key(number: int) -> str:
+    """`fg` or `bg`: whether a number sets the color of the text or of the background."""
     return "bg" if 40 <= number <= 49 or number >= 100 else "fg"  # noqa: PLR2004 (as terminals number them)
 
 
-def _named(number: int) -> int | None:
-    for first, colour in ((30, 0), (40, 0), (90, 8), (100, 8)):
+def _named_color(number: int) -> int | None:
+    for first, color in ((30, 0), (40, 0), (90, 8), (100, 8)):
         if first <= number < first + 8:
-            return number - first + colour
+            return number - first + color
     return None
 
 
-def _mixed(numbers: list[int]) -> int:
-    """The nearest of the 16 colours to one that is told by its number or its mixture."""
+def _nearest_color_of_code(numbers: list[int]) -> int:
+    """The nearest of the 16 colors to a 256-color number or an RGB value."""
     form = numbers.pop(0) if numbers else 0
     if form == 5 and numbers:  # noqa: PLR2004 (one of 256)
         number = numbers.pop(0)
-        if number < _CUBE:
+        if number < _FIRST_CUBE_COLOR:
             return number
-        if number >= _GREYS:
-            return _nearest([8 + 10 * (number - _GREYS)] * 3)
-        number -= _CUBE
-        return _nearest([_STEPS[number // 36 % 6], _STEPS[number // 6 % 6], _STEPS[number % 6]])
-    mixture, numbers[:3] = numbers[:3], []
-    return _nearest([*mixture, 0, 0, 0][:3])
+        if number >= _FIRST_GRAY:
+            return _nearest_color([8 + 10 * (number - _FIRST_GRAY)] * 3)
+        number -= _FIRST_CUBE_COLOR
+        return _nearest_color(
+            [_CUBE_LEVELS[number // 36 % 6], _CUBE_LEVELS[number // 6 % 6], _CUBE_LEVELS[number % 6]]
+        )
+    rgb, numbers[:3] = numbers[:3], []
+    return _nearest_color([*rgb, 0, 0, 0][:3])
 
 
-def _nearest(mixture: list[int]) -> int:
-    def distance(colour: int) -> int:
-        return sum((one - other) ** 2 for one, other in zip(_PALETTE[colour], mixture, strict=True))
+def _nearest_color(rgb: list[int]) -> int:
+    def distance(color: int) -> int:
+        return sum((left - right) ** 2 for left, right in zip(_PALETTE[color], rgb, strict=True))
 
     return min(range(len(_PALETTE)), key=distance)

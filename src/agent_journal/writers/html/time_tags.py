@@ -1,29 +1,29 @@
-"""Moments on a web page: short, with the whole moment for who looks closer and for machines."""
+"""Times on a web page: shown in short, with the full timestamp in a tooltip and for machines."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from agent_journal.writers.html.markup import NOTHING, PLACE, Markup, Pattern, element, text
+from agent_journal.writers.html.markup import NOTHING, SLOT, Markup, Template, element, text
 from agent_journal.writers.rendering import utc_times
 
-_MOMENT = Pattern(element("time", {"datetime": PLACE, "title": PLACE}, PLACE))
+_TIME_TAG = Template(element("time", {"datetime": SLOT, "title": SLOT}, SLOT))
 
 
 @lru_cache(maxsize=64)
 def clock(at: str | None) -> Markup:
-    """`10:05`; what is no moment as it is."""
-    return _shown(at, utc_times.clock(at))
+    """`10:05`, or the text itself if it is no timestamp."""
+    return _time_tag(at, utc_times.clock(at))
 
 
 def span(first: str | None, last: str | None) -> Markup:
-    """From one moment to another, without what both have in common."""
-    told = utc_times.span(first, last)
-    return element("span", "", f"{told} UTC") if told else _shown(first or last, "")
+    """A time range; the end has no date if it is the same as that of the start."""
+    time_range = utc_times.span(first, last)
+    return element("span", "", f"{time_range} UTC") if time_range else _time_tag(first or last, "")
 
 
-def _shown(at: str | None, short: str) -> Markup:
+def _time_tag(at: str | None, label: str) -> Markup:
     if not at:
         return NOTHING
-    moment = text(at)
-    return _MOMENT(moment, moment, short) if short else element("span", "", moment)
+    timestamp = text(at)
+    return _TIME_TAG(timestamp, timestamp, label) if label else element("span", "", timestamp)

@@ -1,4 +1,4 @@
-"""What tools were asked and what they answered: one line, and everything else folded below it."""
+"""Tool calls and results: one line each, with everything else folded below it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Media, ToolResult, tree
 from agent_journal.text import describe
-from agent_journal.writers.html.blocks import answered, block, first_line, fold, language_of, printed, value
+from agent_journal.writers.html.blocks import (
+    block,
+    first_line,
+    folded,
+    language_of,
+    terminal_block,
+    tool_output,
+    value_block,
+)
 from agent_journal.writers.html.diffs import change, diff, is_diff
-from agent_journal.writers.html.markup import PLACE, Markup, Pattern, element, joined
+from agent_journal.writers.html.markup import SLOT, Markup, Template, element, joined
 from agent_journal.writers.rendering.file_edits import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from agent_journal.model import Part, ToolCall
-    from agent_journal.writers.rendering.turns import Done
+    from agent_journal.writers.rendering.turns import ToolUse
 
-# What tools call what they replace and what they put in its place.
-_EDITS = (
+# The names tools use for the arguments with the old and the new text.
+_REPLACEMENT_ARGUMENTS = (
     ("old_string", "new_string"),
     ("old_str", "new_str"),
     ("oldString", "newString"),
@@ -26,129 +34,136 @@ _EDITS = (
     ("oldText", "newText"),
     ("search", "replace"),
 )
-_COMMANDS = ("command", "cmd", "script")
-_FOLDED = Pattern(element("details", {"class": PLACE}, fold(PLACE)))
-_UNFOLDED = Pattern(element("details", {"class": PLACE, "open": ""}, fold(PLACE)))
-_ARGUMENT = Pattern(element("dt", "", PLACE), element("dd", "", PLACE))
-_ANSWER_OF = Pattern(element("div", {"class": "answer", "id": PLACE}, PLACE))
+_COMMAND_ARGUMENTS = ("command", "cmd", "script")
+_FOLDED = Template(element("details", {"class": SLOT}, folded(SLOT)))
+_UNFOLDED = Template(element("details", {"class": SLOT, "open": ""}, folded(SLOT)))
+_ARGUMENT = Template(element("dt", "", SLOT), element("dd", "", SLOT))
+_RESULT_WITH_ANCHOR = Template(element("div", {"class": "result", "id": SLOT}, SLOT))
 _NO_OUTPUT = element("p", "quiet", "(no output)")
-_LONG = 100
-_HOW = {True: "error", False: "ok", None: ""}
+_MAX_INLINE_CHARS = 100
+_STATUSES = {True: "error", False: "ok", None: ""}
 
 
-def done(act: Done, anchor: str | None, inner: Callable[[Part], Markup]) -> Markup:
-    """A call with its result; `anchor` is that of the message which held the result."""
-    call, result = act.call, act.result
+def tool_call(use: ToolUse, anchor: str | None, render_part: Callable[[Part], Markup]) -> Markup:
+    """A tool call with its result; `anchor` is that of the message that contained the result."""
+    call, result = use.call, use.result
     arguments = tree.arguments(call)
-    is_bad = result is not None and result.is_error is True
-    classes = " ".join(filter(None, ("tool", call.kind, "bad" if is_bad else "")))
-    content = [*_asked(call, arguments)]
+    is_failed = result is not None and result.is_error is True
+    classes = " ".join(filter(None, ("tool", call.kind, "bad" if is_failed else "")))
+    content = [*_call_content(call, arguments)]
     if result is not None:
-        content.append(_answer(result, call.kind, _language(arguments), inner, anchor))
-    is_open = result is not None and any(isinstance(part, Media) and part.data for part in _parts_of(result))
-    form = _UNFOLDED if is_open else _FOLDED
-    told = first_line(describe.call(call))
-    return form(classes, call.name, told, _status(result), joined(content))
+        content.append(_result(result, call.kind, _language(arguments), render_part, anchor))
+    is_open = result is not None and any(
+        isinstance(part, Media) and part.data for part in _output_parts(result)
+    )
+    template = _UNFOLDED if is_open else _FOLDED
+    preview = first_line(describe.call(call))
+    return template(classes, call.name, preview, _status(result), joined(content))
 
 
-def result_alone(result: ToolResult, inner: Callable[[Part], Markup]) -> Markup:
-    """A result whose call is not known."""
+def orphan_result(result: ToolResult, render_part: Callable[[Part], Markup]) -> Markup:
+    """A result whose call is unknown."""
     classes = "tool bad" if result.is_error else "tool"
-    answer = _answer(result, None, None, inner, None)
-    return _FOLDED(classes, result.name or "result", _begin(result), _status(result), answer)
+    answer = _result(result, None, None, render_part, None)
+    return _FOLDED(classes, result.name or "result", _preview(result), _status(result), answer)
 
 
-def _begin(result: ToolResult) -> str:
+def _preview(result: ToolResult) -> str:
     return first_line(result.output) if isinstance(result.output, str) else ""
 
 
 def _status(result: ToolResult | None) -> str:
     if result is None:
         return "no result"
-    return " · ".join(filter(None, (_HOW[result.is_error], describe.amount(result))))
+    return " · ".join(filter(None, (_STATUSES[result.is_error], describe.result_size(result))))
 
 
-def _parts_of(result: ToolResult) -> list[Any]:
+def _output_parts(result: ToolResult) -> list[Any]:
     return [] if isinstance(result.output, str) else result.output
 
 
 def _language(arguments: Any) -> str | None:
     if not isinstance(arguments, dict):
         return None
-    return next((found for name in PATHS if (found := language_of(arguments.get(name)))), None)
+    return next((language for name in PATHS if (language := language_of(arguments.get(name)))), None)
 
 
-def _asked(call: ToolCall, arguments: Any) -> Iterator[Markup]:
-    """What a call says, in the form that tells most."""
+def _call_content(call: ToolCall, arguments: Any) -> Iterator[Markup]:
+    """The arguments of a call: its command and changes, and a list of all others."""
     if not isinstance(arguments, dict):
         if arguments is not None and arguments != "":
-            yield printed(f"$ {describe.plain(arguments)}") if call.kind == "shell" else value(arguments)
+            yield (
+                terminal_block(f"$ {describe.plain(arguments)}")
+                if call.kind == "shell"
+                else value_block(arguments)
+            )
         return
     rest = dict(arguments)
-    forms = [*_command(rest)] if call.kind == "shell" else []
-    forms += _changes(rest)
+    changes = [*_pop_command(rest)] if call.kind == "shell" else []
+    changes += _pop_changes(rest)
     if rest:
-        yield _listed(rest, _language(arguments))
-    yield from forms
+        yield _argument_list(rest, _language(arguments))
+    yield from changes
 
 
-def _command(rest: dict[str, Any]) -> Iterator[Markup]:
-    """The command that arguments name, which is taken out of them."""
-    if name := next((each for each in _COMMANDS if rest.get(each)), None):
+def _pop_command(rest: dict[str, Any]) -> Iterator[Markup]:
+    """The command in `rest`, which is removed from it."""
+    if name := next((name for name in _COMMAND_ARGUMENTS if rest.get(name)), None):
         prompt = element("span", "prompt", "$ ")
         yield element("pre", "terminal", prompt, describe.plain(rest.pop(name)))
 
 
-def _changes(rest: dict[str, Any]) -> Iterator[Markup]:
-    """The changes that arguments ask for, which are taken out of them."""
-    for old, new in _EDITS:
+def _pop_changes(rest: dict[str, Any]) -> Iterator[Markup]:
+    """The changes in `rest`, which are removed from it."""
+    for old, new in _REPLACEMENT_ARGUMENTS:
         if isinstance(rest.get(old), str) and isinstance(rest.get(new), str):
             yield change(rest.pop(old), rest.pop(new))
     edits = rest.get("edits")
     if isinstance(edits, list) and edits and all(map(_is_change, edits)):
         del rest["edits"]
         for edit in edits:
-            left = dict(edit)
-            yield from _changes(left)
-            if left:
-                yield _listed(left, None)
+            other = dict(edit)
+            yield from _pop_changes(other)
+            if other:
+                yield _argument_list(other, None)
 
 
 def _is_change(edit: Any) -> bool:
     return isinstance(edit, dict) and any(
-        isinstance(edit.get(old), str) and isinstance(edit.get(new), str) for old, new in _EDITS
+        isinstance(edit.get(old), str) and isinstance(edit.get(new), str)
+        for old, new in _REPLACEMENT_ARGUMENTS
     )
 
 
-def _listed(arguments: dict[str, Any], language: str | None) -> Markup:
-    """Arguments by name."""
-    pieces = [_ARGUMENT(name, _argument(told, language)) for name, told in arguments.items()]
+def _argument_list(arguments: dict[str, Any], language: str | None) -> Markup:
+    """A list of arguments by name."""
+    pieces = [_ARGUMENT(name, _argument(value, language)) for name, value in arguments.items()]
     return element("dl", "arguments", *pieces)
 
 
-def _argument(told: Any, language: str | None) -> Markup:
-    if isinstance(told, str):
-        if len(told) <= _LONG and "\n" not in told:
-            return element("code", "", told)
-        return diff(told) if is_diff(told) else block(told, language)
-    made = describe.compact(told)
-    return element("code", "", made) if len(made) <= _LONG else value(told)
+def _argument(value: Any, language: str | None) -> Markup:
+    if isinstance(value, str):
+        if len(value) <= _MAX_INLINE_CHARS and "\n" not in value:
+            return element("code", "", value)
+        return diff(value) if is_diff(value) else block(value, language)
+    text = describe.compact(value)
+    return element("code", "", text) if len(text) <= _MAX_INLINE_CHARS else value_block(value)
 
 
-def _answer(
+def _result(
     result: ToolResult,
     kind: str | None,
     language: str | None,
-    inner: Callable[[Part], Markup],
+    render_part: Callable[[Part], Markup],
     anchor: str | None,
 ) -> Markup:
     if not isinstance(result.output, str):
-        shown = joined(map(inner, result.output))
+        content = joined(map(render_part, result.output))
     elif not result.output:
-        shown = _NO_OUTPUT
+        content = _NO_OUTPUT
     elif kind == "shell" and not is_diff(result.output):
-        shown = printed(result.output)
+        content = terminal_block(result.output)
     else:
-        # What is read from a file is in its language; what else is done to one is told in words.
-        shown = answered(result.output, language if kind == "read" else None)
-    return _ANSWER_OF(anchor, shown) if anchor else element("div", "answer", shown)
+        # The output of other file operations is a message, not the content of the file.
+        content = tool_output(result.output, language if kind == "read" else None)
+    return _RESULT_WITH_ANCHOR(anchor, content) if anchor else element("div", "result", content)

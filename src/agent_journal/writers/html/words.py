@@ -1,4 +1,4 @@
-"""The words of a folder's pages, which the search of its index looks into where nothing can be fetched."""
+"""An index of the words on a folder's pages: its search works offline, where scripts cannot fetch files."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ if TYPE_CHECKING:
     from agent_journal.model import Item
 
 _WORD = re.compile(r"[^\W_]{2,24}")
-_SHORTEST, _LONGEST = 2, 24
-# Blanks for all that is no letter and no digit.
-_ASCII_WORDS = {code: " " for code in range(128) if not chr(code).isalnum()}
-# What was said first tells most; a word that is found at most of the places tells nothing.
-_MOST_WORDS, _MOST_CHARACTERS = 1500, 60_000
+_MIN_WORD_CHARS, _MAX_WORD_CHARS = 2, 24
+# Maps every ASCII character that is no letter and no digit to a space.
+_ASCII_SEPARATORS = {code: " " for code in range(128) if not chr(code).isalnum()}
+# Limits per page, which bound the size of the index. The first words are the most significant.
+_MAX_PAGE_WORDS, _MAX_PAGE_CHARS = 1500, 60_000
 
 
-class Words:
-    """Which words are on which page; pages are counted as they come."""
+class WordIndex:
+    """Which words are on which page; pages are numbered in the order they are added."""
 
     def __init__(self) -> None:
         self._pages: list[str] = []
-        self._places: defaultdict[str, array[int]] = defaultdict(lambda: array("l"))
+        self._pages_by_word: defaultdict[str, array[int]] = defaultdict(lambda: array("l"))
 
     def add(self, name: str, item: Item) -> None:
-        """Take the words that people and models said on a page."""
+        """Add the words of users and models on a page."""
         number = len(self._pages)
         self._pages.append(name)
-        for word in _first(_said(item)):
-            self._places[word].append(number)
+        for word in _first_words(_texts(item)):
+            self._pages_by_word[word].append(number)
 
-    def told(self) -> dict[str, object]:
-        """Everything, as the script of the index reads it: for each word the steps from page to page."""
-        words = sorted(self._places)
-        places = [_steps(self._places[word]) for word in words]
-        return {"pages": self._pages, "words": words, "places": places}
+    def to_json(self) -> dict[str, object]:
+        """The index as its script reads it: for each word the differences between its page numbers."""
+        words = sorted(self._pages_by_word)
+        page_deltas = [_page_deltas(self._pages_by_word[word]) for word in words]
+        return {"pages": self._pages, "words": words, "places": page_deltas}
 
 
-def _said(item: Item) -> Iterator[str]:
+def _texts(item: Item) -> Iterator[str]:
     if isinstance(item, Memory):
         yield item.text
         return
@@ -54,26 +54,26 @@ def _said(item: Item) -> Iterator[str]:
                 yield tree.plain_text(message)
 
 
-def _first(texts: Iterable[str]) -> set[str]:
-    """The first different words of texts, and no more than an index can bear."""
-    found: set[str] = set()
-    left = _MOST_CHARACTERS
+def _first_words(texts: Iterable[str]) -> set[str]:
+    """The first distinct words of texts, up to the limits per page."""
+    words: set[str] = set()
+    chars_left = _MAX_PAGE_CHARS
     for text in texts:
-        found.update(_words(text[:left].lower()))
-        left -= len(text)
-        if left <= 0 or len(found) >= _MOST_WORDS:
+        words.update(_words(text[:chars_left].lower()))
+        chars_left -= len(text)
+        if chars_left <= 0 or len(words) >= _MAX_PAGE_WORDS:
             break
-    return found
+    return words
 
 
 def _words(text: str) -> Iterable[str]:
-    """The words of a text; of one that is too long, its pieces."""
+    """The words of a text; words that are too long are split."""
     if not text.isascii():
         return _WORD.findall(text)
-    words = set(text.translate(_ASCII_WORDS).split())
-    odd = {word for word in words if not _SHORTEST <= len(word) <= _LONGEST}
-    return (words - odd).union(*map(_WORD.findall, odd))
+    words = set(text.translate(_ASCII_SEPARATORS).split())
+    out_of_range = {word for word in words if not _MIN_WORD_CHARS <= len(word) <= _MAX_WORD_CHARS}
+    return (words - out_of_range).union(*map(_WORD.findall, out_of_range))
 
 
-def _steps(places: array[int]) -> str:
-    return " ".join(str(place - before) for before, place in zip([0, *places], places, strict=False))
+def _page_deltas(numbers: array[int]) -> str:
+    return " ".join(str(number - previous) for previous, number in zip([0, *numbers], numbers, strict=False))

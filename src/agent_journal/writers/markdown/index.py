@@ -1,67 +1,69 @@
-"""The index of a folder of pages, by project and day; and pages for what is not there."""
+"""The index of a folder of pages, by project and day, and pages for missing conversations."""
 
 from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.text.humanize import count
-from agent_journal.writers.rendering.pages import address_in_index
-from agent_journal.writers.rendering.safe_markdown import code, inline
-from agent_journal.writers.rendering.utc_times import clock, short
+from agent_journal.writers.rendering.pages import index_link
+from agent_journal.writers.rendering.safe_markdown import escape_inline, inline_code
+from agent_journal.writers.rendering.utc_times import clock, date_and_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.writers.rendering.pages import Absent, Book, Facts
+    from agent_journal.writers.rendering.pages import IndexEntry, MissingPage, PageSet
 
 
-def index(book: Book, out: IO[bytes]) -> None:
+def write_index(pages: PageSet, out: IO[bytes]) -> None:
     """Write the index."""
-    out.write("\n".join(_lines(book)).encode())
+    out.write("\n".join(_lines(pages)).encode())
 
 
-def absent(missing: Absent, out: IO[bytes]) -> None:
-    """Say that a conversation is not here."""
-    told = f"{inline(missing.source)} {code(missing.id)}"
-    out.write(f'# <a id="{missing.name}"></a>Not here\n\nOther pages refer to {told}.\n\n'.encode())
+def write_missing(missing: MissingPage, out: IO[bytes]) -> None:
+    """Write a page for a conversation that is linked to but not in this export."""
+    conversation = f"{escape_inline(missing.source)} {inline_code(missing.id)}"
+    out.write(
+        f'# <a id="{missing.name}"></a>Not in this export\n\nOther pages link to {conversation}.\n\n'.encode()
+    )
 
 
-def _lines(book: Book) -> Iterator[str]:
-    said = sum(facts.messages for facts in book.facts)
-    several = count(sum(not facts.is_memory for facts in book.facts), "conversation")
-    yield f"# Conversations\n\n{several}, {count(said, 'message')}. Times are UTC.\n"
-    below = book.children()
-    for project in book.projects():
-        yield f"## {inline(project.name)}\n"
+def _lines(pages: PageSet) -> Iterator[str]:
+    messages = sum(entry.messages for entry in pages.entries)
+    conversations = count(sum(not entry.is_memory for entry in pages.entries), "conversation")
+    yield f"# Conversations\n\n{conversations}, {count(messages, 'message')}. Times are UTC.\n"
+    children = pages.children()
+    for project in pages.projects():
+        yield f"## {escape_inline(project.name)}\n"
         for day in project.days:
             yield f"### {day.date or 'Undated'}\n"
-            for facts in day.entries:
-                yield from _entries(facts, below, book)
+            for entry in day.entries:
+                yield from _nested_entries(entry, children, pages)
             yield ""
-    if memories := book.memories():
+    if memories := pages.memories():
         yield "## Memories\n"
-        yield from (_entry(facts, book) for facts in memories)
+        yield from (_entry_line(entry, pages) for entry in memories)
         yield ""
 
 
-def _entries(top: Facts, below: dict[str, list[Facts]], book: Book) -> Iterator[str]:
-    """A conversation, and below it what came out of it, step by step."""
+def _nested_entries(top: IndexEntry, children: dict[str, list[IndexEntry]], pages: PageSet) -> Iterator[str]:
+    """A conversation, with its descendants nested below it."""
     pending = [(top, 0)]
     while pending:
-        facts, depth = pending.pop()
-        # Deeper than this it would be code; nobody follows it so far.
-        yield f"{'  ' * min(depth, _DEEPEST)}{_entry(facts, book)}"
-        pending.extend((child, depth + 1) for child in reversed(below.get(facts.name, ())))
+        entry, depth = pending.pop()
+        # Deeper indentation would be a code block.
+        yield f"{'  ' * min(depth, _MAX_INDENT_LEVELS)}{_entry_line(entry, pages)}"
+        pending.extend((child, depth + 1) for child in reversed(children.get(entry.name, ())))
 
 
-_DEEPEST = 8
+_MAX_INDENT_LEVELS = 8
 
 
-def _entry(facts: Facts, book: Book) -> str:
-    at = short(facts.begun_at) if facts.is_memory else clock(facts.begun_at)
-    source = book.run.titles.get(facts.source, facts.source)
-    told = [facts.relation or "", source if source != facts.project else ""]
-    told += [count(facts.messages, "message")] if facts.messages else []
-    words = " · ".join(inline(word) for word in told if word)
-    link = f'<a id="{facts.name}"></a>[{inline(facts.title)}](<{address_in_index(facts, book)}>)'
-    return f"- {at + ' ' if at else ''}{link}{' · ' if words else ''}{words}"
+def _entry_line(entry: IndexEntry, pages: PageSet) -> str:
+    at = date_and_time(entry.started_at) if entry.is_memory else clock(entry.started_at)
+    source = pages.run.titles.get(entry.source, entry.source)
+    details = [entry.relation or "", source if source != entry.project else ""]
+    details += [count(entry.messages, "message")] if entry.messages else []
+    suffix = " · ".join(escape_inline(word) for word in details if word)
+    link = f'<a id="{entry.name}"></a>[{escape_inline(entry.title)}](<{index_link(entry, pages)}>)'
+    return f"- {at + ' ' if at else ''}{link}{' · ' if suffix else ''}{suffix}"

@@ -1,4 +1,4 @@
-"""A conversation as Markdown: what is known of it, then what was said, branch by branch."""
+"""A conversation as Markdown: its metadata, then its messages, branch by branch."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from agent_journal.model.branches import is_answer
 from agent_journal.text import describe
 from agent_journal.text.describe import compact
 from agent_journal.text.humanize import count
-from agent_journal.writers.markdown.parts import part, subagent
-from agent_journal.writers.rendering.safe_markdown import code, fence, folded, in_tags, inline, quote
-from agent_journal.writers.rendering.turns import Done, places, sections, turns
-from agent_journal.writers.rendering.utc_times import clock, day, short, span
+from agent_journal.writers.markdown.parts import part_blocks, subagent_link
+from agent_journal.writers.rendering.safe_markdown import (
+    block_quote,
+    details_block,
+    escape_html,
+    escape_inline,
+    fenced_block,
+    inline_code,
+)
+from agent_journal.writers.rendering.turns import ToolUse, iter_turns, referenced_messages, split_sections
+from agent_journal.writers.rendering.utc_times import clock, date_and_time, day, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,183 +29,193 @@ if TYPE_CHECKING:
     from agent_journal.writers.rendering.pages import Page
     from agent_journal.writers.rendering.turns import Section, Turn
 
-_MUCH = 1 << 20
-_WORDS = 60
+_BUFFER_CHARS = 1 << 20
+_MAX_EXCERPT_CHARS = 60
 
 
-def page(item: Item, page: Page, out: IO[bytes]) -> None:
+def write_page(item: Item, page: Page, out: IO[bytes]) -> None:
     """Write a conversation or memory."""
     blocks = _conversation(item, page) if isinstance(item, Conversation) else _memory(item, page)
-    waiting: list[bytes] = []
-    size = 0
+    buffered: list[bytes] = []
+    buffered_chars = 0
     for block in blocks:
-        # Each by itself: joined first, all would take the room of the widest character among them.
-        waiting.append(block.encode("utf-8", "replace"))
-        size += len(block)
-        if size > _MUCH:
-            out.write(b"\n\n".join([*waiting, b""]))
-            waiting, size = [], 0
-    out.write(b"\n\n".join([*waiting, b""]))
+        # Encode each block alone: a joined str takes as many bytes per character as its widest character.
+        buffered.append(block.encode("utf-8", "replace"))
+        buffered_chars += len(block)
+        if buffered_chars > _BUFFER_CHARS:
+            out.write(b"\n\n".join([*buffered, b""]))
+            buffered, buffered_chars = [], 0
+    out.write(b"\n\n".join([*buffered, b""]))
 
 
 def _memory(memory: Memory, page: Page) -> Iterator[str]:
     yield _title(page)
-    told = {
-        "Memory": inline(memory.kind),
-        "Source": inline(page.run.titles.get(memory.source, memory.source)),
-        "Id": code(memory.id),
-        "About": inline(memory.about or ""),
-        "Time": short(memory.at),
-        "Redacted": inline(redaction.told(memory)),
+    metadata = {
+        "Memory": escape_inline(memory.kind),
+        "Source": escape_inline(page.run.titles.get(memory.source, memory.source)),
+        "ID": inline_code(memory.id),
+        "About": escape_inline(memory.about or ""),
+        "Time": date_and_time(memory.at),
+        "Redacted": escape_inline(redaction.told(memory)),
     }
-    yield _facts(told)
-    yield quote(memory.text)
+    yield _metadata_list(metadata)
+    yield block_quote(memory.text)
 
 
 def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
     yield _title(page)
-    yield _facts(_about(conversation, page))
+    yield _metadata_list(_metadata(conversation, page))
     for summary in conversation.summaries:
-        told = f"Summary, {summary.kind.replace('_', ' ')} {short(summary.at)}".rstrip()
-        yield from folded(told, [quote(summary.text)])
-    found, failures = sections(conversation), describe.failures(conversation)
-    linked = {section.after.id for section in found if section.after is not None}
-    named = places(conversation, found)
-    is_aside = all(message.sidechain for message in tree.messages(conversation))
-    for section in found:
+        heading = f"Summary, {summary.kind.replace('_', ' ')} {date_and_time(summary.at)}".rstrip()
+        yield from details_block(heading, [block_quote(summary.text)])
+    sections, failures = split_sections(conversation), describe.failures(conversation)
+    linked = {section.after.id for section in sections if section.after is not None}
+    referenced = referenced_messages(conversation, sections)
+    is_sidechain = all(message.sidechain for message in tree.messages(conversation))
+    for section in sections:
         if section.kind != "main":
             yield "---"
-            yield f"# {_beginning(section, page)}"
-        reading = _Reading(page, linked, is_aside=is_aside or section.kind == "subagent")
-        yield from reading.blocks(turns(section.entries, failures, named))
+            yield f"# {_section_heading(section, page)}"
+        section_writer = _SectionWriter(page, linked, is_sidechain=is_sidechain or section.kind == "subagent")
+        yield from section_writer.blocks(iter_turns(section.entries, failures, referenced))
     for feedback in conversation.feedback:
-        about = f" of {code(feedback.message_id)}" if feedback.message_id else ""
-        yield f"**Feedback{about}:** {feedback.rating or ''} {inline(feedback.text or '')}".rstrip()
+        about = f" of {inline_code(feedback.message_id)}" if feedback.message_id else ""
+        yield f"**Feedback{about}:** {feedback.rating or ''} {escape_inline(feedback.text or '')}".rstrip()
 
 
 def _title(page: Page) -> str:
-    # In one document others may link to it; a page of its own is linked to as a whole.
-    anchor = f'<a id="{page.facts.name}"></a>' if page.index is None else ""
-    return f"# {anchor}{inline(page.facts.title)}"
+    # In a single document other conversations link to this anchor; they link to a separate page as a whole.
+    anchor = f'<a id="{page.entry.name}"></a>' if page.index_address is None else ""
+    return f"# {anchor}{escape_inline(page.entry.title)}"
 
 
-def _facts(told: dict[str, str]) -> str:
-    return "\n".join(f"- **{name}:** {value}" for name, value in told.items() if value)
+def _metadata_list(metadata: dict[str, str]) -> str:
+    return "\n".join(f"- **{name}:** {value}" for name, value in metadata.items() if value)
 
 
-def _about(conversation: Conversation, page: Page) -> dict[str, str]:
-    facts, run = page.facts, page.run
+def _metadata(conversation: Conversation, page: Page) -> dict[str, str]:
+    entry, run = page.entry, page.run
     source = f"{run.titles.get(conversation.source, conversation.source)} {conversation.app_version or ''}"
-    moments = span(facts.begun_at, facts.ended_at)
+    time_range = span(entry.started_at, entry.ended_at)
     return {
-        "Source": inline(source.rstrip()),
-        "Id": code(conversation.id),
-        "Project": code(conversation.cwd or ""),
+        "Source": escape_inline(source.rstrip()),
+        "ID": inline_code(conversation.id),
+        "Project": inline_code(conversation.cwd or ""),
         "Git": " ".join(
-            filter(None, map(code, (conversation.git_branch or "", conversation.git_commit or "")))
+            filter(None, map(inline_code, (conversation.git_branch or "", conversation.git_commit or "")))
         ),
-        "Model": ", ".join(map(inline, facts.models)),
-        "Time": f"{moments} (UTC)" if moments else "",
-        "Messages": f"{facts.messages:,}",
+        "Model": ", ".join(map(escape_inline, entry.models)),
+        "Time": f"{time_range} (UTC)" if time_range else "",
+        "Messages": f"{entry.messages:,}",
         "Answers": describe.answers(conversation),
-        "Tokens": facts.tokens,
+        "Tokens": entry.tokens,
         "Parent": _parent(conversation, page),
-        "Came out of it": _children(page),
-        "Tags": ", ".join(map(inline, conversation.tags)),
-        "Redacted": inline(redaction.told(conversation)),
-        "Contents": f"[all conversations](<{page.index}>)" if page.index else "",
+        "Children": _children(page),
+        "Tags": ", ".join(map(escape_inline, conversation.tags)),
+        "Redacted": escape_inline(redaction.told(conversation)),
+        "Index": f"[All conversations](<{page.index_address}>)" if page.index_address else "",
     }
 
 
 def _parent(conversation: Conversation, page: Page) -> str:
-    link, address = conversation.link, page.parent(conversation, message=False)
+    link, address = conversation.link, page.parent_address(conversation, message=False)
     if link is None:
         return ""
-    return f"{describe.RELATIONS[link.relation]} [{inline(link.conversation_id)}](<{address}>)"
+    return f"{describe.RELATIONS[link.relation]} [{escape_inline(link.conversation_id)}](<{address}>)"
 
 
 def _children(page: Page) -> str:
     return ", ".join(
-        f"[{inline(kin.title or kin.id)}](<{address}>) ({kin.relation})" for kin, address in page.children()
+        f"[{escape_inline(child.title or child.id)}](<{address}>) ({child.relation})"
+        for child, address in page.children()
     )
 
 
-def _beginning(section: Section, page: Page) -> str:
-    what = "Subagent" if section.kind == "subagent" else "Another branch"
+def _section_heading(section: Section, page: Page) -> str:
+    kind = "Subagent" if section.kind == "subagent" else "Another branch"
     if section.after is None:
-        return what if section.kind == "subagent" else "Another beginning"
-    words = " ".join(tree.plain_text(section.after)[: 4 * _WORDS].split())[:_WORDS]
-    place = f"{section.after.role} {clock(section.after.at)}".rstrip()
-    told = f" “{inline(words)}”" if words else ""
-    return f"{what}, after [{place}](<#{page.anchor(section.after.id)}>){told}"
+        return kind if section.kind == "subagent" else "Another starting point"
+    excerpt = " ".join(tree.plain_text(section.after)[: 4 * _MAX_EXCERPT_CHARS].split())[:_MAX_EXCERPT_CHARS]
+    location = f"{section.after.role} {clock(section.after.at)}".rstrip()
+    quoted_excerpt = f" “{escape_inline(excerpt)}”" if excerpt else ""
+    return f"{kind}, after [{location}](<#{page.anchor(section.after.id)}>){quoted_excerpt}"
 
 
-class _Reading:
-    """The place in a section, and what day it is there."""
+class _SectionWriter:
+    """Renders the turns of one section; only the first turn of a day shows its date."""
 
-    def __init__(self, page: Page, linked: set[str], *, is_aside: bool) -> None:
+    def __init__(self, page: Page, linked: set[str], *, is_sidechain: bool) -> None:
         self._page = page
         self._linked = linked
-        self._is_aside = is_aside
-        self._day = ""
-        self._models: dict[str | None, str] = {None: ""}
+        self._is_sidechain = is_sidechain
+        self._current_day = ""
+        self._model_names: dict[str | None, str] = {None: ""}
 
-    def blocks(self, found: Iterable[Turn | Event]) -> Iterator[str]:
-        """The blocks of Markdown that turns make; what merely happened is told at the end."""
+    def blocks(self, turns: Iterable[Turn | Event]) -> Iterator[str]:
+        """The Markdown blocks of turns, with all events in one block at the end."""
         events: list[Event] = []
-        for each in found:
-            if isinstance(each, Event):
-                events.append(each)
+        for turn in turns:
+            if isinstance(turn, Event):
+                events.append(turn)
             else:
-                yield from self._turn(each)
+                yield from self._turn(turn)
         if events:
-            yield from _happened(events)
+            yield from _event_block(events)
 
     def _turn(self, turn: Turn) -> Iterator[str]:
         message = turn.message
         if message.id in self._linked:
             yield self._anchor(message)
         if message.hidden:
-            told = f"{message.role.capitalize()}, hidden {clock(message.at)}".rstrip()
-            yield from folded(in_tags(told), self._parts(turn))
+            summary = f"{message.role.capitalize()}, hidden {clock(message.at)}".rstrip()
+            yield from details_block(escape_html(summary), self._parts(turn))
             return
-        if not turn.goes_on:
+        if not turn.is_continuation:
             yield f"## {self._speaker(message)}"
         yield from self._parts(turn)
 
     def _parts(self, turn: Turn) -> Iterator[str]:
         if not turn.message.parts:
             yield "(empty)"
-        for each in turn.parts:
-            if isinstance(each, Done) and each.answer is not None and each.answer.id in self._linked:
-                yield self._anchor(each.answer)
-            yield from part(each, turn.message, self._page)
-        for kin, address in self._page.started_at(turn.message.id):
-            yield subagent(kin, address)
-        yield from (f"**Request failed:** {inline(failure)}" for failure in turn.failures)
+        for part in turn.parts:
+            if (
+                isinstance(part, ToolUse)
+                and part.result_message is not None
+                and part.result_message.id in self._linked
+            ):
+                yield self._anchor(part.result_message)
+            yield from part_blocks(part, turn.message, self._page)
+        for child, address in self._page.subagents_of_message(turn.message.id):
+            yield subagent_link(child, address)
+        yield from (f"**Request failed:** {escape_inline(failure)}" for failure in turn.failures)
 
-    def _named(self, model: str | None) -> str:
-        if model not in self._models:
-            self._models[model] = inline(model or "")
-        return self._models[model]
+    def _model_name(self, model: str | None) -> str:
+        if model not in self._model_names:
+            self._model_names[model] = escape_inline(model or "")
+        return self._model_names[model]
 
     def _anchor(self, message: Message) -> str:
         return f'<a id="{self._page.anchor(message.id)}"></a>'
 
     def _speaker(self, message: Message) -> str:
         today = day(message.at)
-        at = clock(message.at) if today == self._day else short(message.at)
-        self._day = today or self._day
-        aside = "subagent" if message.sidechain and not self._is_aside else ""
-        who = "Tool" if is_answer(message) else message.role.capitalize()
-        words = [who, self._named(message.model), at, aside]
-        return " · ".join(word for word in words if word)
+        time = clock(message.at) if today == self._current_day else date_and_time(message.at)
+        self._current_day = today or self._current_day
+        sidechain_label = "subagent" if message.sidechain and not self._is_sidechain else ""
+        name = "Tool" if is_answer(message) else message.role.capitalize()
+        labels = [name, self._model_name(message.model), time, sidechain_label]
+        return " · ".join(label for label in labels if label)
 
 
-def _happened(events: list[Event]) -> Iterator[str]:
+def _event_block(events: list[Event]) -> Iterator[str]:
     lines = [
-        " ".join(filter(None, (short(each.at), each.name, compact(each.data) if each.data else "")))
-        for each in events
+        " ".join(
+            filter(None, (date_and_time(event.at), event.name, compact(event.data) if event.data else ""))
+        )
+        for event in events
     ]
-    names = ", ".join(dict.fromkeys(each.name for each in events))
-    return folded(in_tags(f"{count(len(events), 'event')}: {names[:_WORDS]}"), [fence("\n".join(lines))])
+    names = ", ".join(dict.fromkeys(event.name for event in events))
+    return details_block(
+        escape_html(f"{count(len(events), 'event')}: {names[:_MAX_EXCERPT_CHARS]}"),
+        [fenced_block("\n".join(lines))],
+    )

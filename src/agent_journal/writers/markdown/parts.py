@@ -11,160 +11,175 @@ from agent_journal.text import describe
 from agent_journal.text.describe import compact, lines_in, plain
 from agent_journal.text.humanize import count, duration
 from agent_journal.writers.dialects.json_bytes import pretty
-from agent_journal.writers.rendering.file_edits import edits
-from agent_journal.writers.rendering.safe_markdown import code, fence, folded, in_tags, inline, quote
-from agent_journal.writers.rendering.turns import Done
+from agent_journal.writers.rendering.file_edits import file_edits
+from agent_journal.writers.rendering.safe_markdown import (
+    block_quote,
+    details_block,
+    escape_html,
+    escape_inline,
+    fenced_block,
+    inline_code,
+)
+from agent_journal.writers.rendering.turns import ToolUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.model import Citation, Message, Part
-    from agent_journal.writers import Kin
+    from agent_journal.writers import RelatedConversation
     from agent_journal.writers.rendering.pages import Page
 
-_ON_ONE_LINE = 120
-_HOW = {True: "error", False: "ok", None: "done"}
-_PAGES = ("https://", "http://")
+_MAX_INLINE_CHARS = 120
+_STATUSES = {True: "error", False: "ok", None: "done"}
+_WEB_PREFIXES = ("https://", "http://")
 
 
-def part(each: Part | Done, message: Message, page: Page) -> Iterator[str]:
-    """The blocks of a part."""
-    match each:
+def part_blocks(part: Part | ToolUse, message: Message, page: Page) -> Iterator[str]:
+    """The Markdown blocks of a part."""
+    match part:
         case Text(injected=True):
-            yield from folded("Added by the tool", [fence(each.text)])
+            yield from details_block("Added by the tool, not written by the user", [fenced_block(part.text)])
         case Text():
-            if each.text.strip():
-                yield quote(each.text, keep_lines=message.role == "user")
-            if each.citations:
-                yield "\n".join(map(_citation, each.citations))
-        case Done():
-            yield from _done(each, message, page)
-            for kin, address in page.started_by(each.call):
-                yield subagent(kin, address)
+            if part.text.strip():
+                yield block_quote(part.text, hard_breaks=message.role == "user")
+            if part.citations:
+                yield "\n".join(map(_citation, part.citations))
+        case ToolUse():
+            yield from _tool_use(part, message, page)
+            for child, address in page.subagents_of_call(part.call):
+                yield subagent_link(child, address)
         case Reasoning():
-            yield from _thought(each)
+            yield from _reasoning(part)
         case ToolResult():
-            name = in_tags(each.name or "a tool")
-            yield from folded(f"← {name} — {_how(each)}", _output(each, message, page))
+            name = escape_html(part.name or "a tool")
+            yield from details_block(f"← {name} — {_status(part)}", _output_blocks(part, message, page))
         case Code():
-            yield from _code(each)
+            yield from _code(part)
         case Media():
-            yield _media(each, page)
-            if held := tree.held_text(each):
-                yield from folded(f"Text of {in_tags(each.name or 'it')}", [fence(held)])
+            yield _media(part, page)
+            if text := tree.held_text(part):
+                yield from details_block(
+                    f"Text of {escape_html(part.name or 'the file')}", [fenced_block(text)]
+                )
         case Other():
-            yield from folded(in_tags(each.name or "other content"), [fence(_json(each.data), "json")])
+            yield from details_block(
+                escape_html(part.name or "other content"), [fenced_block(_json(part.data), "json")]
+            )
         case ToolCall():
-            yield from _done(Done(each, None, None), message, page)
+            yield from _tool_use(ToolUse(part, None, None), message, page)
 
 
-def subagent(kin: Kin, address: str) -> str:
-    """A link to what a call started, which has a page of its own."""
-    return f"Subagent: [{inline(kin.title or kin.id)}](<{address}>)"
+def subagent_link(child: RelatedConversation, address: str) -> str:
+    """A link to the page of a subagent."""
+    return f"Subagent: [{escape_inline(child.title or child.id)}](<{address}>)"
 
 
 def _citation(citation: Citation) -> str:
-    is_page = citation.url is not None and citation.url.startswith(_PAGES)
-    words = citation.title if citation.title and is_page else describe.citation(citation)
-    told = f"- Cites {_link(words, citation.url)}"
-    return f"{told}: {inline(citation.text)}" if citation.text and citation.text != words else told
+    is_page = citation.url is not None and citation.url.startswith(_WEB_PREFIXES)
+    label = citation.title if citation.title and is_page else describe.citation(citation)
+    line = f"- Source: {_link(label, citation.url)}"
+    return f"{line}: {escape_inline(citation.text)}" if citation.text and citation.text != label else line
 
 
 def _link(text: str, address: str | None) -> str:
-    if address is None or not address.startswith(_PAGES):
-        return inline(text)
-    return f"[{inline(text)}](<{_address(address)}>)"
+    if address is None or not address.startswith(_WEB_PREFIXES):
+        return escape_inline(text)
+    return f"[{escape_inline(text)}](<{_percent_encoded(address)}>)"
 
 
-def _address(text: str) -> str:
-    """An address in which nothing ends it."""
+def _percent_encoded(text: str) -> str:
+    """An address in which characters that could end it are percent-encoded."""
     from urllib.parse import quote as percent  # noqa: PLC0415 (few conversations cite)
 
     return percent(text, safe="%/:?#@!$&'*+,;=~[]()-._")
 
 
-def _thought(thought: Reasoning) -> Iterator[str]:
-    text = thought.text or thought.summary
+def _reasoning(reasoning: Reasoning) -> Iterator[str]:
+    text = reasoning.text or reasoning.summary
     if not text:
-        yield "*Thinking, which the source does not show*"
+        yield "*Thinking (not recorded)*"
         return
-    blocks = [quote(text)]
-    if thought.text and thought.summary:
-        blocks += ["In short:", quote(thought.summary)]
-    yield from folded(f"Thinking — {count(lines_in(text), 'line')}", blocks)
+    blocks = [block_quote(text)]
+    if reasoning.text and reasoning.summary:
+        blocks += ["Summary:", block_quote(reasoning.summary)]
+    yield from details_block(f"Thinking — {count(lines_in(text), 'line')}", blocks)
 
 
-def _code(each: Code) -> Iterator[str]:
-    if each.file:
-        yield f"Code in {code(describe.place(each))}:"
-    yield fence(each.code, each.language)
+def _code(part: Code) -> Iterator[str]:
+    if part.file:
+        yield f"Code in {inline_code(describe.code_location(part))}:"
+    yield fenced_block(part.code, part.language)
 
 
 def _media(media: Media, page: Page) -> str:
-    told = describe.media(media)
-    if address := page.picture(media):
-        return f"![{inline(told)}](<{address}>)"
-    if path := page.file(media):
-        return f"[{inline(told)}](<{path}>)"
-    return f"*{_link(told, media.ref)}*"
+    description = describe.media(media)
+    if address := page.image_address(media):
+        return f"![{escape_inline(description)}](<{address}>)"
+    if path := page.file_path(media):
+        return f"[{escape_inline(description)}](<{path}>)"
+    return f"*{_link(description, media.ref)}*"
 
 
-def _done(done: Done, message: Message, page: Page) -> Iterator[str]:
-    call, result = done.call, done.result
-    told = " ".join(describe.call(call)[: 4 * _ON_ONE_LINE].split())
-    told = told if len(told) <= _ON_ONE_LINE else f"{told[:_ON_ONE_LINE]}…"
-    took = describe.took_ms(message.at, done.answer.at) if done.answer else None
-    how = "no result" if result is None else _how(result) + (f", {duration(took)}" if took else "")
-    summary = f"→ {in_tags(call.name)}{f' <code>{in_tags(told)}</code>' if told else ''} — {how}"
-    blocks = [*_input(call), *(_output(result, message, page) if result is not None else ())]
-    return folded(summary, blocks or ["(nothing)"])
+def _tool_use(use: ToolUse, message: Message, page: Page) -> Iterator[str]:
+    call, result = use.call, use.result
+    preview = " ".join(describe.call(call)[: 4 * _MAX_INLINE_CHARS].split())
+    preview = preview if len(preview) <= _MAX_INLINE_CHARS else f"{preview[:_MAX_INLINE_CHARS]}…"
+    took_ms = describe.took_ms(message.at, use.result_message.at) if use.result_message else None
+    status = (
+        "no result" if result is None else _status(result) + (f", {duration(took_ms)}" if took_ms else "")
+    )
+    summary = (
+        f"→ {escape_html(call.name)}{f' <code>{escape_html(preview)}</code>' if preview else ''} — {status}"
+    )
+    blocks = [*_input_blocks(call), *(_output_blocks(result, message, page) if result is not None else ())]
+    return details_block(summary, blocks or ["(no input or output)"])
 
 
-def _how(result: ToolResult) -> str:
-    return f"{_HOW[result.is_error]}, {describe.amount(result)}"
+def _status(result: ToolResult) -> str:
+    return f"{_STATUSES[result.is_error]}, {describe.result_size(result)}"
 
 
-def _input(call: ToolCall) -> Iterator[str]:
-    """What a call was given: changes as a diff, a command as one, anything else by name."""
-    changed = edits(call)
-    for edit in changed:
-        if edit.path:
-            yield f"{'New file' if edit.is_new else 'Change in'} {code(edit.path)}:"
-        yield fence(edit.diff, "diff")
-    if changed:
+def _input_blocks(call: ToolCall) -> Iterator[str]:
+    """The arguments of a call: file changes as a diff, anything else by name."""
+    changes = file_edits(call)
+    for change in changes:
+        if change.path:
+            yield f"{'New file' if change.is_new else 'Changes in'} {inline_code(change.path)}:"
+        yield fenced_block(change.diff, "diff")
+    if changes:
         return
-    given = tree.arguments(call)
-    if isinstance(given, dict):
-        yield from _named(given, call)
-    elif given not in (None, ""):
-        yield fence(plain(given))
+    arguments = tree.arguments(call)
+    if isinstance(arguments, dict):
+        yield from _argument_blocks(arguments, call)
+    elif arguments not in (None, ""):
+        yield fenced_block(plain(arguments))
 
 
-def _named(given: dict[str, Any], call: ToolCall) -> Iterator[str]:
-    short: list[str] = []
-    for name, value in given.items():
+def _argument_blocks(arguments: dict[str, Any], call: ToolCall) -> Iterator[str]:
+    short_arguments: list[str] = []
+    for name, value in arguments.items():
         text = plain(value)
-        if "\n" in text or len(text) > _ON_ONE_LINE:
-            yield f"{inline(name)}:"
-            yield fence(text, "sh" if call.kind == "shell" and name in {"command", "cmd"} else None)
+        if "\n" in text or len(text) > _MAX_INLINE_CHARS:
+            yield f"{escape_inline(name)}:"
+            yield fenced_block(text, "sh" if call.kind == "shell" and name in {"command", "cmd"} else None)
         else:
-            short.append(f"- {inline(name)}: {code(text)}")
-    if short:
-        yield "\n".join(short)
+            short_arguments.append(f"- {escape_inline(name)}: {inline_code(text)}")
+    if short_arguments:
+        yield "\n".join(short_arguments)
 
 
-def _output(result: ToolResult, message: Message, page: Page) -> Iterator[str]:
+def _output_blocks(result: ToolResult, message: Message, page: Page) -> Iterator[str]:
     if isinstance(result.output, str):
         if result.output:
-            yield fence(result.output)
+            yield fenced_block(result.output)
         return
-    for each in result.output:
-        if isinstance(each, Text):
-            yield fence(each.text)
-            if each.citations:
-                yield "\n".join(map(_citation, each.citations))
+    for part in result.output:
+        if isinstance(part, Text):
+            yield fenced_block(part.text)
+            if part.citations:
+                yield "\n".join(map(_citation, part.citations))
         else:
-            yield from part(each, message, page)
+            yield from part_blocks(part, message, page)
 
 
 def _json(value: Any) -> str:

@@ -12,12 +12,12 @@ from agent_journal.writers.pam.messages import Messages
 from agent_journal.writers.pam.values import (
     checksum,
     is_before,
-    moment,
     program,
     provider_name,
     raw_metadata,
-    stated,
     tags,
+    timestamp,
+    without_nulls,
 )
 
 if TYPE_CHECKING:
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
 
 SCHEMA = "portable-ai-memory-conversation"
 SCHEMA_VERSION = "1.0"
-# Where a conversation states no time at all, the schema still demands one.
+# The schema requires a time, even if a conversation has none.
 _NO_TIME = "1970-01-01T00:00:00Z"
 _INSTRUCTIONS = "custom_instructions"
 
 
-def document(conversation: Conversation, conversation_id: str, run: Run) -> dict[str, Any]:
-    """The conversation under an id that it has for itself; what PAM says differently is noted."""
+def conversation_document(conversation: Conversation, conversation_id: str, run: Run) -> dict[str, Any]:
+    """The document of a conversation under a unique id; notes what PAM represents differently."""
     provider = platform_of(conversation, run)
     temporal = _temporal(conversation, run)
     messages = Messages(
         conversation,
         temporal["created_at"],
         provider,
-        in_blocks=conversation.source in run.in_blocks,
+        is_block_source=conversation.source in run.block_sources,
         text_field=run.text_fields.get(conversation.source, ""),
         children_field=run.children_fields.get(conversation.source, ""),
     )
-    said = [*messages]
-    _note(conversation, messages, run)
+    message_list = [*messages]
+    _add_notes(conversation, messages, run)
     origin = conversation.origin
     return {
         "schema": SCHEMA,
@@ -52,7 +52,7 @@ def document(conversation: Conversation, conversation_id: str, run: Run) -> dict
         "id": conversation_id,
         "provider": {
             "name": provider,
-            **stated(
+            **without_nulls(
                 {
                     "conversation_id": conversation.id or None,
                     "account_id": conversation.account_id,
@@ -62,18 +62,18 @@ def document(conversation: Conversation, conversation_id: str, run: Run) -> dict
         },
         "title": conversation.title,
         "temporal": temporal,
-        "participants": _participants(conversation, said),
-        **stated({"model": conversation.model, "system_instruction": _instruction(conversation)}),
+        "participants": _participants(conversation, message_list),
+        **without_nulls({"model": conversation.model, "system_instruction": _instruction(conversation)}),
         "is_archived": conversation.archived is True,
         "tags": tags(conversation.tags),
-        "raw_metadata": raw_metadata(conversation.extra, provider, _ours(conversation)),
+        "raw_metadata": raw_metadata(conversation.extra, provider, _own_fields(conversation)),
         "import_metadata": _import_metadata(origin, run),
-        "messages": said,
+        "messages": message_list,
     }
 
 
 def platform_of(conversation: Conversation, run: Run) -> str:
-    """Whose the conversation is: as it says itself, else as its source is called."""
+    """The platform of a conversation: as stated, else the name of its source."""
     stated_name = conversation.platform.get("provider")
     if isinstance(stated_name, str):
         return provider_name(stated_name)
@@ -81,40 +81,40 @@ def platform_of(conversation: Conversation, run: Run) -> str:
 
 
 def _temporal(conversation: Conversation, run: Run) -> dict[str, Any]:
-    """When it began and was last touched: as stated, else by its messages or events."""
-    created, updated = moment(conversation.started_at), moment(conversation.updated_at)
+    """The creation and update time: as stated, else from its messages or events."""
+    created, updated = timestamp(conversation.started_at), timestamp(conversation.updated_at)
     if created is None or updated is None:
         first, last = _span(conversation)
         updated = updated or last
         created = created or first or updated
     if created is None:
-        run.changed(conversation, "created_at", f"no time is known: {_NO_TIME}")
+        run.note_changed(conversation, "created_at", f"no known time: {_NO_TIME}")
         created = _NO_TIME
     if updated is not None and is_before(updated, created):
-        run.changed(conversation, "updated_at", "it is before created_at and left out")
+        run.note_changed(conversation, "updated_at", "earlier than created_at: omitted")
         updated = None
-    return {"created_at": created, **stated({"updated_at": updated})}
+    return {"created_at": created, **without_nulls({"updated_at": updated})}
 
 
 def _span(conversation: Conversation) -> tuple[str | None, str | None]:
-    """The first and the last time at which something was said; if none is known, at which anything was."""
-    said = [at for message in tree.messages(conversation) if (at := moment(message.at))]
-    known = said or [at for entry in conversation.timeline if (at := moment(entry.at))]
-    known.sort(key=lambda at: timestamps.epoch_ms(at) or 0)
-    return (known[0], known[-1]) if known else (None, None)
+    """The first and last time of the messages; if none is known, of all entries."""
+    message_times = [time for message in tree.messages(conversation) if (time := timestamp(message.at))]
+    known_times = message_times or [time for entry in conversation.timeline if (time := timestamp(entry.at))]
+    known_times.sort(key=lambda time: timestamps.epoch_ms(time) or 0)
+    return (known_times[0], known_times[-1]) if known_times else (None, None)
 
 
-def _participants(conversation: Conversation, said: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    roles = dict.fromkeys(message["role"] for message in said)
-    known = {"user": conversation.account_id}
-    return [{"role": role, **stated({"provider_id": known.get(role)})} for role in roles]
+def _participants(conversation: Conversation, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    roles = dict.fromkeys(message["role"] for message in messages)
+    provider_ids = {"user": conversation.account_id}
+    return [{"role": role, **without_nulls({"provider_id": provider_ids.get(role)})} for role in roles]
 
 
 def _instruction(conversation: Conversation) -> str | None:
-    """How the model was told to behave: by the person, else by what was said before anything else."""
-    told = conversation.context.get(_INSTRUCTIONS)
-    if isinstance(told, str):
-        return told
+    """The user's custom instructions, else the first message if it is a system message."""
+    custom = conversation.context.get(_INSTRUCTIONS)
+    if isinstance(custom, str):
+        return custom
     first = next(tree.messages(conversation), None)
     return (_text(first) or None) if first is not None and first.role == "system" else None
 
@@ -123,50 +123,50 @@ def _text(message: Message) -> str:
     return "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
 
 
-def _ours(conversation: Conversation) -> dict[str, Any]:
-    """What the conversation has beyond its messages and PAM's fields, and its events with their places."""
-    is_told = tags(conversation.tags) == conversation.tags
-    about = replace(
+def _own_fields(conversation: Conversation) -> dict[str, Any]:
+    """Everything beyond the messages and PAM's own fields, and the events with their positions."""
+    has_valid_tags = tags(conversation.tags) == conversation.tags
+    rest = replace(
         conversation,
         title=None,
         account_id=None,
         model=None,
-        tags=[] if is_told else conversation.tags,
+        tags=[] if has_valid_tags else conversation.tags,
         timeline=[],
         origin=None,
         extra={},
     )
     events = _events(conversation)
-    return {"conversation": about, **({"events": events} if events else {})}
+    return {"conversation": rest, **({"events": events} if events else {})}
 
 
 def _events(conversation: Conversation) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    before = 0
+    events: list[dict[str, Any]] = []
+    messages_before = 0
     for entry in conversation.timeline:
         if isinstance(entry, Event):
-            found.append({"before": before, "event": entry})
+            events.append({"before": messages_before, "event": entry})
         else:
-            before += 1
-    return found
+            messages_before += 1
+    return events
 
 
 def _import_metadata(origin: Origin | None, run: Run) -> dict[str, Any]:
-    found = {"importer": program(run.program), "imported_at": moment(run.started_at)}
+    metadata = {"importer": program(run.program), "imported_at": timestamp(run.started_at)}
     if origin is not None:
-        found |= {
+        metadata |= {
             "importer_version": f"{origin.reader}-importer/{origin.version}.{origin.revision}",
             "source_file": origin.member or origin.file,
             "source_checksum": checksum(origin.member_sha256 if origin.member else origin.sha256),
         }
-    return stated(found)
+    return without_nulls(metadata)
 
 
-def _note(conversation: Conversation, messages: Messages, run: Run) -> None:
-    about = f"{conversation.source}:{conversation.id}"
+def _add_notes(conversation: Conversation, messages: Messages, run: Run) -> None:
+    source_id = f"{conversation.source}:{conversation.id}"
     if messages.untimed:
-        run.note.add(Kind.MISSING_TIME, about, "", f"{messages.untimed} × message")
+        run.note.add(Kind.MISSING_TIME, source_id, "", f"{messages.untimed} × message")
     if messages.renamed:
-        run.changed(
-            conversation, "", f"{messages.renamed} × message with an id of another or none: a new one"
+        run.note_changed(
+            conversation, "", f"{messages.renamed} × message with a duplicate or empty id: replaced"
         )

@@ -1,6 +1,6 @@
-"""Messages. What is one in the source may be several here: each thought and each answer of a tool is one.
+"""Messages. A message of the source may become several: each reasoning part and each tool result is separate.
 
-The message that keeps the source's id is the one in which something was said; the others hang below it.
+The message with the text has the source's id; the others are its children.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult, ids, tree
-from agent_journal.writers.pam import content as said
-from agent_journal.writers.pam.values import OURS, moment, raw_metadata, stated
+from agent_journal.writers.pam import content as pam_content
+from agent_journal.writers.pam.values import OWN_KEY, raw_metadata, timestamp, without_nulls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,46 +17,46 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Feedback, Part
 
 
-_Kind = Literal["speech", "thought", "answer"]
-# Parts that are messages of their own.
-_KINDS: dict[type, _Kind] = {Reasoning: "thought", ToolResult: "answer"}
+_Kind = Literal["text", "reasoning", "result"]
+# Parts that become separate messages.
+_KINDS: dict[type, _Kind] = {Reasoning: "reasoning", ToolResult: "result"}
 
 
-class Share(NamedTuple):
-    """The parts of a message that are one message in PAM."""
+class MessageShare(NamedTuple):
+    """The parts of a message that become one message in PAM."""
 
     kind: _Kind
     parts: Sequence[Part]
 
 
-def shares(message: Message) -> list[Share]:
-    """How a message is cut; nearly all are not."""
+def split_message(message: Message) -> list[MessageShare]:
+    """Split a message into its PAM messages; nearly all become one."""
     parts = message.parts
     if len(parts) == 1:
-        return [Share(_KINDS.get(parts[0].__class__, "speech"), parts)]
-    spoken = [part for part in parts if part.__class__ not in _KINDS]
-    if len(spoken) == len(parts):
-        return [Share("speech", parts)]
-    found: list[Share] = []
-    is_told = not spoken
+        return [MessageShare(_KINDS.get(parts[0].__class__, "text"), parts)]
+    text_parts = [part for part in parts if part.__class__ not in _KINDS]
+    if len(text_parts) == len(parts):
+        return [MessageShare("text", parts)]
+    result: list[MessageShare] = []
+    has_text_share = not text_parts
     for part in parts:
         if part.__class__ in _KINDS:
-            found.append(Share(_KINDS[part.__class__], [part]))
-        elif not is_told:
-            found.append(Share("speech", spoken))
-            is_told = True
-    return found
+            result.append(MessageShare(_KINDS[part.__class__], [part]))
+        elif not has_text_share:
+            result.append(MessageShare("text", text_parts))
+            has_text_share = True
+    return result
 
 
-class _Place(NamedTuple):
-    """Where a message stands."""
+class _MessagePosition(NamedTuple):
+    """The id and the parent of a message."""
 
     id: str
     parent: str | None
 
 
 class Messages:
-    """Makes the messages of one conversation."""
+    """Builds the messages of one conversation."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Messages:
         created_at: str,
         provider: str,
         *,
-        in_blocks: bool,
+        is_block_source: bool,
         text_field: str = "",
         children_field: str = "",
     ) -> None:
@@ -73,95 +73,106 @@ class Messages:
         self._conversation = conversation
         self._created_at = created_at
         self._provider = provider
-        self._in_blocks = in_blocks
+        self._is_block_source = is_block_source
         self._text_field = text_field
         self._children_field = children_field
         self._is_tree = conversation.shape == "tree"
-        self._called, self._answers = _calls_and_answers(conversation)
-        self._feedback = _by_message(conversation.feedback)
-        self._names: dict[str | None, str | None] = {}
-        """Each entry's message: its own, or the nearest above an event."""
-        self._places = self._placed()
+        self._calls, self._results = _calls_and_results(conversation)
+        self._feedback = _feedback_by_message(conversation.feedback)
+        self._pam_ids: dict[str | None, str | None] = {}
+        """The PAM id by entry id; for an event, that of the nearest message above it."""
+        self._positions = self._build_positions()
         self._children: dict[str, list[str]] = {}
-        for place in self._places:
-            if place.parent is not None:
-                self._children.setdefault(place.parent, []).append(place.id)
+        for position in self._positions:
+            if position.parent is not None:
+                self._children.setdefault(position.parent, []).append(position.id)
 
-    def _placed(self) -> list[_Place]:
-        """Each message's id, which is its own alone, and the nearest message above it."""
-        known = self._names
-        taken: set[str] = set()
+    def _build_positions(self) -> list[_MessagePosition]:
+        """The unique id of each message, and the nearest message above it."""
+        pam_ids = self._pam_ids
+        used: set[str] = set()
         pending: list[tuple[str, str | None]] = []
         for entry in self._conversation.timeline:
             if entry.__class__ is Event:
-                known.setdefault(entry.id, known.get(entry.parent_id))
+                pam_ids.setdefault(entry.id, pam_ids.get(entry.parent_id))
                 continue
-            name = entry.id
-            if not name or name in taken:
+            id_ = entry.id
+            if not id_ or id_ in used:
                 self.renamed += 1
-                name = ids.made(self._conversation.id, name, len(pending))
-            taken.add(name)
-            known.setdefault(entry.id, name)
-            pending.append((name, entry.parent_id if self._is_tree else None))
-        return [_Place(name, None if parent is None else known.get(parent)) for name, parent in pending]
+                id_ = ids.made(self._conversation.id, id_, len(pending))
+            used.add(id_)
+            pam_ids.setdefault(entry.id, id_)
+            pending.append((id_, entry.parent_id if self._is_tree else None))
+        return [
+            _MessagePosition(id_, None if parent is None else pam_ids.get(parent)) for id_, parent in pending
+        ]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Every message of the conversation, in its order."""
-        for message, place in zip(tree.messages(self._conversation), self._places, strict=True):
-            yield from self._shared(message, place)
+        for message, position in zip(tree.messages(self._conversation), self._positions, strict=True):
+            yield from self._split_messages(message, position)
 
-    def _shared(self, message: Message, place: _Place) -> list[dict[str, Any]]:
-        cut = shares(message)
-        if len(cut) == 1:
-            return [self._main(message, cut[0], place, ())]
-        main = next((index for index, share in enumerate(cut) if share.kind == "speech"), 0)
-        names = [place.id if index == main else ids.made(place.id, index) for index in range(len(cut))]
-        below = [name for name in names if name != place.id] if self._is_tree else []
+    def _split_messages(self, message: Message, position: _MessagePosition) -> list[dict[str, Any]]:
+        shares = split_message(message)
+        if len(shares) == 1:
+            return [self._main_message(message, shares[0], position, ())]
+        main_index = next((index for index, share in enumerate(shares) if share.kind == "text"), 0)
+        share_ids = [
+            position.id if index == main_index else ids.made(position.id, index)
+            for index in range(len(shares))
+        ]
+        split_children = [id_ for id_ in share_ids if id_ != position.id] if self._is_tree else []
         return [
-            self._main(message, share, place, below, is_apart=True)
-            if index == main
-            else self._beside(message, share, name, place)
-            for index, (share, name) in enumerate(zip(cut, names, strict=True))
+            self._main_message(message, share, position, split_children, is_split=True)
+            if index == main_index
+            else self._separate_message(message, share, id_, position)
+            for index, (share, id_) in enumerate(zip(shares, share_ids, strict=True))
         ]
 
-    def _main(
-        self, message: Message, share: Share, place: _Place, below: Sequence[str], *, is_apart: bool = False
+    def _main_message(
+        self,
+        message: Message,
+        share: MessageShare,
+        position: _MessagePosition,
+        split_children: Sequence[str],
+        *,
+        is_split: bool = False,
     ) -> dict[str, Any]:
-        """The message that has the source's id, and what concerns the whole."""
-        made = self._made(message, share, place.id, place.parent)
-        made["children_ids"] = [*self._below(message, place), *below]
+        """The message with the source's id, and the fields of the whole message."""
+        built = self._base_message(message, share, position.id, position.parent)
+        built["children_ids"] = [*self._child_ids(message, position), *split_children]
         usage = message.usage
         if usage is not None and usage.output is not None and usage.output >= 0:
-            made["token_count"] = usage.output
-        ours = self._ours(made, message, place)
-        if not _is_told(message.parts):
-            ours["parts"] = self._entries(message, share, is_apart=is_apart)
+            built["token_count"] = usage.output
+        own_fields = self._own_fields(built, message, position)
+        if not _is_complete(message.parts):
+            own_fields["parts"] = self._entries(message, share, is_split=is_split)
         extra, derived = message.extra, self._derived(message, share)
         if derived:
-            extra, ours = {**extra, **derived}, {**ours, "derived": [*derived]}
-        if share.kind == "speech" and self._literal(message) is not None:
-            # The content says it. By its name it is found again.
-            extra = {name: value for name, value in extra.items() if name != self._text_field}
-            ours["text_field"] = self._text_field
-        if extra or ours:
-            made["raw_metadata"] = raw_metadata(extra, self._provider, ours)
-        return made
+            extra, own_fields = {**extra, **derived}, {**own_fields, "derived": [*derived]}
+        if share.kind == "text" and self._literal(message) is not None:
+            # The content contains it. The reader restores it by the name of the field.
+            extra = {id_: value for id_, value in extra.items() if id_ != self._text_field}
+            own_fields["text_field"] = self._text_field
+        if extra or own_fields:
+            built["raw_metadata"] = raw_metadata(extra, self._provider, own_fields)
+        return built
 
-    def _below(self, message: Message, place: _Place) -> Sequence[str]:
-        """The messages below one, in the order of the source if that has one of its own."""
-        found = self._children.get(place.id, [])
-        if len(found) < 2 or not self._children_field:  # noqa: PLR2004 (one has no order)
-            return found
-        listed: Any = message.extra
+    def _child_ids(self, message: Message, position: _MessagePosition) -> Sequence[str]:
+        """The child messages, in the source's own order if it has one."""
+        children = self._children.get(position.id, [])
+        if len(children) < 2 or not self._children_field:  # noqa: PLR2004 (one has no order)
+            return children
+        order: Any = message.extra
         for step in self._children_field.split("."):
-            listed = listed.get(step) if isinstance(listed, dict) else None
-        if not isinstance(listed, list):
-            return found
-        ranks = self._ranks(listed)
-        return sorted(found, key=lambda name: ranks.get(name, len(ranks)))
+            order = order.get(step) if isinstance(order, dict) else None
+        if not isinstance(order, list):
+            return children
+        ranks = self._ranks(order)
+        return sorted(children, key=lambda id_: ranks.get(id_, len(ranks)))
 
-    def _ranks(self, listed: list[Any]) -> dict[str | None, int]:
-        """The place of each message in a list of entries; an event stands for those right below it."""
+    def _ranks(self, order: list[Any]) -> dict[str | None, int]:
+        """The rank of each message in a list of entry ids; an event stands for its children."""
         events: dict[str, list[str]] = {}
         for entry in self._conversation.timeline:
             if entry.__class__ is Event:
@@ -169,150 +180,158 @@ class Messages:
             if entry.parent_id in events:
                 events[entry.parent_id].append(entry.id)
         ranks: dict[str | None, int] = {}
-        pending = [name for name in reversed(listed) if isinstance(name, str)]
+        pending = [id_ for id_ in reversed(order) if isinstance(id_, str)]
         while pending:
-            name = pending.pop()
-            if name in events:
-                pending.extend(reversed(events.pop(name)))
+            id_ = pending.pop()
+            if id_ in events:
+                pending.extend(reversed(events.pop(id_)))
             else:
-                ranks.setdefault(self._names.get(name), len(ranks))
+                ranks.setdefault(self._pam_ids.get(id_), len(ranks))
         return ranks
 
-    def _beside(self, message: Message, share: Share, name: str, place: _Place) -> dict[str, Any]:
-        """A thought or an answer that was cut off a message."""
-        made = self._made(message, share, name, place.id if self._is_tree else None)
-        made["children_ids"] = []
-        extra = share.parts[0].extra  # type: ignore[union-attr] # a thought or an answer
-        made["raw_metadata"] = raw_metadata(extra, self._provider, {"part_of": place.id})
-        return made
+    def _separate_message(
+        self, message: Message, share: MessageShare, id_: str, position: _MessagePosition
+    ) -> dict[str, Any]:
+        """A reasoning part or a tool result as a separate message."""
+        built = self._base_message(message, share, id_, position.id if self._is_tree else None)
+        built["children_ids"] = []
+        extra = share.parts[0].extra  # type: ignore[union-attr] # a reasoning part or a result
+        built["raw_metadata"] = raw_metadata(extra, self._provider, {"part_of": position.id})
+        return built
 
-    def _made(self, message: Message, share: Share, name: str, parent: str | None) -> dict[str, Any]:
-        made: dict[str, Any] = {"id": name}
+    def _base_message(
+        self, message: Message, share: MessageShare, id_: str, parent: str | None
+    ) -> dict[str, Any]:
+        built: dict[str, Any] = {"id": id_}
         if message.id and not message.made_id:
-            made["provider_message_id"] = message.id
-        made["role"] = "tool" if share.kind == "answer" else message.role
-        made["created_at"] = moment(message.at) or self._created_at
-        made["parent_id"] = parent
+            built["provider_message_id"] = message.id
+        built["role"] = "tool" if share.kind == "result" else message.role
+        built["created_at"] = timestamp(message.at) or self._created_at
+        built["parent_id"] = parent
         if message.model is not None:
-            made["model"] = message.model
+            built["model"] = message.model
         match share.parts:
-            case [Text() as only] if not self._in_blocks and _is_told(share.parts):
+            case [Text() as only] if not self._is_block_source and _is_complete(share.parts):
                 if "content" not in message.extra:  # nearly all messages
-                    made["content"] = {"type": "text", "text": only.text}
-                    return made
-            case [Reasoning() as thought]:
-                text = thought.summary if thought.text is None else thought.text
-                return made | _content(text) | {"is_thought": True}
+                    built["content"] = {"type": "text", "text": only.text}
+                    return built
+            case [Reasoning() as reasoning]:
+                text = reasoning.summary if reasoning.text is None else reasoning.text
+                return built | _text_content(text) | {"is_thought": True}
             case [ToolResult() as result]:
-                return made | self._answer(result)
-        return made | self._speech(message, share.parts)
+                return built | self._result_fields(result)
+        return built | self._text_fields(message, share.parts)
 
-    def _speech(self, message: Message, parts: Sequence[Part]) -> dict[str, Any]:
+    def _text_fields(self, message: Message, parts: Sequence[Part]) -> dict[str, Any]:
         calls = [self._call(part) for part in parts if isinstance(part, ToolCall)]
         return {
-            **stated({"content": said.content(parts, self._form(message), self._literal(message))}),
-            **_present(
+            **without_nulls(
+                {"content": pam_content.content(parts, self._form(message), self._literal(message))}
+            ),
+            **_nonempty(
                 {
-                    "attachments": said.attachments(parts),
-                    "citations": said.citations(parts),
+                    "attachments": pam_content.attachments(parts),
+                    "citations": pam_content.citations(parts),
                     "tool_calls": calls,
                 }
             ),
         }
 
-    def _form(self, message: Message) -> said.Form:
-        """Whether the source had parts, also where it is one: it always has, or its content says more."""
-        if self._in_blocks and message.extra.get("content", True) in (None, []):
+    def _form(self, message: Message) -> pam_content.Form:
+        """The form of the source's content: it always has parts, or its `content` has additional fields."""
+        if self._is_block_source and message.extra.get("content", True) in (None, []):
             return "text"
-        return "parts" if self._in_blocks or "content" in message.extra else "auto"
+        return "parts" if self._is_block_source or "content" in message.extra else "auto"
 
     def _literal(self, message: Message) -> str | None:
-        """All that a message says as one text, where its source tells that beside the parts."""
+        """The source's own text of a complete message, if it has one."""
         text = message.extra.get(self._text_field) if self._text_field else None
         return text if isinstance(text, str) else None
 
     def _call(self, call: ToolCall) -> dict[str, Any]:
-        return said.tool_call(call, None if call.call_id is None else self._answers.get(call.call_id))
+        return pam_content.tool_call(call, None if call.call_id is None else self._results.get(call.call_id))
 
-    def _answer(self, result: ToolResult) -> dict[str, Any]:
-        call = None if result.call_id is None else self._called.get(result.call_id)
-        named = said.answered_call(result, call)
+    def _result_fields(self, result: ToolResult) -> dict[str, Any]:
+        call = None if result.call_id is None else self._calls.get(result.call_id)
+        references = pam_content.result_reference(result, call)
         output = result.output
         if isinstance(output, str):
-            return {**_content(output), **_present({"tool_calls": named})}
+            return {**_text_content(output), **_nonempty({"tool_calls": references})}
         return {
-            **stated({"content": said.content(output, "auto")}),
-            **_present(
+            **without_nulls({"content": pam_content.content(output, "auto")}),
+            **_nonempty(
                 {
-                    "attachments": said.attachments(output),
-                    "citations": said.citations(output),
-                    "tool_calls": named,
+                    "attachments": pam_content.attachments(output),
+                    "citations": pam_content.citations(output),
+                    "tool_calls": references,
                 }
             ),
         }
 
-    def _entries(self, message: Message, share: Share, *, is_apart: bool) -> list[dict[str, Any]]:
+    def _entries(self, message: Message, share: MessageShare, *, is_split: bool) -> list[dict[str, Any]]:
         form = self._form(message)
-        found = said.entries(message.parts, form, apart=is_apart)
-        if is_apart and share.kind != "speech":  # it has no message of its own
-            place = next(index for index, part in enumerate(message.parts) if part is share.parts[0])
-            found[place] = said.entries(share.parts, form, apart=False)[0]
-        return found
+        entries = pam_content.entries(message.parts, form, is_split=is_split)
+        if is_split and share.kind != "text":  # it is not a separate message
+            index = next(i for i, part in enumerate(message.parts) if part is share.parts[0])
+            entries[index] = pam_content.entries(share.parts, form, is_split=False)[0]
+        return entries
 
-    def _ours(self, made: dict[str, Any], message: Message, place: _Place) -> dict[str, Any]:
-        """What the message has and PAM no field for."""
-        ours: dict[str, Any] = {}
-        if place.id != message.id:
-            ours["id"] = message.id
-        if place.parent != message.parent_id:
-            ours["parent_id"] = message.parent_id
-        if made["role"] != message.role:
-            ours["role"] = message.role
-        if made["created_at"] != message.at:
+    def _own_fields(
+        self, built: dict[str, Any], message: Message, position: _MessagePosition
+    ) -> dict[str, Any]:
+        """The fields of the message that PAM lacks."""
+        own_fields: dict[str, Any] = {}
+        if position.id != message.id:
+            own_fields["id"] = message.id
+        if position.parent != message.parent_id:
+            own_fields["parent_id"] = message.parent_id
+        if built["role"] != message.role:
+            own_fields["role"] = message.role
+        if built["created_at"] != message.at:
             self.untimed += message.at is None
-            ours["at"] = message.at
+            own_fields["at"] = message.at
         if message.made_id:
-            ours["made_id"] = True
+            own_fields["made_id"] = True
         if message.stop_reason is not None:
-            ours["stop_reason"] = message.stop_reason
+            own_fields["stop_reason"] = message.stop_reason
         if message.hidden:
-            ours["hidden"] = True
+            own_fields["hidden"] = True
         if message.sidechain:
-            ours["sidechain"] = True
+            own_fields["sidechain"] = True
         if message.response_id is not None:
-            ours["response_id"] = message.response_id
+            own_fields["response_id"] = message.response_id
         if message.usage is not None:
-            ours["usage"] = message.usage
-        return ours
+            own_fields["usage"] = message.usage
+        return own_fields
 
-    def _derived(self, message: Message, share: Share) -> dict[str, Any]:
-        """What is told here although it is kept elsewhere: ratings, and what belongs to a thought."""
-        if share.kind != "thought" and not self._feedback:
+    def _derived(self, message: Message, share: MessageShare) -> dict[str, Any]:
+        """Fields that are duplicated for other programs: feedback, and `extra` of a reasoning part."""
+        if share.kind != "reasoning" and not self._feedback:
             return {}
-        found: dict[str, Any] = {}
+        derived: dict[str, Any] = {}
         if message.id in self._feedback:
-            found["feedback"] = self._feedback[message.id]
-        if share.kind == "thought" and isinstance(share.parts[0], Reasoning):
-            found |= share.parts[0].extra
-        return {name: value for name, value in found.items() if name not in message.extra and name != OURS}
+            derived["feedback"] = self._feedback[message.id]
+        if share.kind == "reasoning" and isinstance(share.parts[0], Reasoning):
+            derived |= share.parts[0].extra
+        return {id_: value for id_, value in derived.items() if id_ not in message.extra and id_ != OWN_KEY}
 
 
-def _calls_and_answers(conversation: Conversation) -> tuple[dict[str, ToolCall], dict[str, ToolResult]]:
-    """The calls that have a name, and the results, by the ids of calls; the last of each id."""
-    called: dict[str, ToolCall] = {}
-    answers: dict[str, ToolResult] = {}
+def _calls_and_results(conversation: Conversation) -> tuple[dict[str, ToolCall], dict[str, ToolResult]]:
+    """The named calls and the results by call id; the last one of each id."""
+    calls: dict[str, ToolCall] = {}
+    results: dict[str, ToolResult] = {}
     for message in tree.messages(conversation):
         for part in message.parts:
             if isinstance(part, ToolCall):
                 if part.name and part.call_id is not None:
-                    called[part.call_id] = part
+                    calls[part.call_id] = part
             elif isinstance(part, ToolResult) and part.call_id is not None:
-                answers[part.call_id] = part
-    return called, answers
+                results[part.call_id] = part
+    return calls, results
 
 
-def _is_told(parts: Sequence[Part]) -> bool:
-    """Whether the content of a message says all about its parts."""
+def _is_complete(parts: Sequence[Part]) -> bool:
+    """Whether the content of a message represents its parts completely."""
     match parts:
         case []:
             return True
@@ -321,19 +340,21 @@ def _is_told(parts: Sequence[Part]) -> bool:
     return False
 
 
-def _content(text: str | None) -> dict[str, Any]:
+def _text_content(text: str | None) -> dict[str, Any]:
     return {} if text is None else {"content": {"type": "text", "text": text}}
 
 
-def _present(values: dict[str, Any]) -> dict[str, Any]:
-    """The values that hold something."""
+def _nonempty(values: dict[str, Any]) -> dict[str, Any]:
+    """The non-empty values."""
     return {name: value for name, value in values.items() if value}
 
 
-def _by_message(feedback: list[Feedback]) -> dict[str | None, dict[str, Any]]:
-    """The last rating of each message."""
+def _feedback_by_message(feedback: list[Feedback]) -> dict[str | None, dict[str, Any]]:
+    """The last feedback on each message."""
     return {
-        each.message_id: stated({"rating": each.rating, "text": each.text, "tags": each.extra.get("tags")})
-        for each in feedback
-        if each.message_id is not None
+        item.message_id: without_nulls(
+            {"rating": item.rating, "text": item.text, "tags": item.extra.get("tags")}
+        )
+        for item in feedback
+        if item.message_id is not None
     }

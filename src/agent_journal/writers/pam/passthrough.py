@@ -1,7 +1,7 @@
-"""What a memory store that was read says of its memories and of its owner, as far as it can be said again.
+"""Passes through the fields of memories and their owner from a memory store that was read.
 
-The format has fields for it that the model has not; the reader keeps them in `extra`. All of it is kept there
-anyway: a value that the format would not take is not repeated.
+PAM has fields that the model lacks; the reader stores them in `extra`. Valid ones are written as PAM fields
+again, and all of them as part of `extra`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from msgspec import Meta, Struct
 
 from agent_journal.decoding.fields import objects
 from agent_journal.writers.pam.values import (
-    OURS,
+    OWN_KEY,
     is_before,
-    memory_moment,
+    memory_timestamp,
     program,
     provider_name,
-    stated,
     tags,
+    without_nulls,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Bag, Memory
 
 FORMAT = "pam"
-"""The source of memories and conversations that other programs wrote in this format."""
+"""The source name of memories and conversations that other programs wrote in this format."""
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?")
 _DID = re.compile(r"did:[a-z0-9]+:.+")
@@ -37,9 +37,9 @@ _Name = Annotated[str, Meta(min_length=1)]
 _Score = Annotated[float, Meta(ge=0, le=1)]
 _Status = Literal["active", "superseded", "deprecated", "retracted", "archived"]
 _Method = Literal["llm_inference", "explicit_user_input", "api_export", "browser_extraction", "manual"]
-_Bond = Literal["supports", "contradicts", "extends", "supersedes", "related_to", "derived_from"]
+_RelationType = Literal["supports", "contradicts", "extends", "supersedes", "related_to", "derived_from"]
 
-_ENDS = {"start": "from", "end": "to"}
+_RELATION_FIELDS = {"start": "from", "end": "to"}
 
 
 class _Confidence(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -60,68 +60,70 @@ class _Access(Struct, forbid_unknown_fields=True):
     shared_with: list[_Grant] = []
 
 
-class _Relation(Struct, forbid_unknown_fields=True, omit_defaults=True, rename=_ENDS):
+class _Relation(Struct, forbid_unknown_fields=True, omit_defaults=True, rename=_RELATION_FIELDS):
     id: _Name
     start: _Name
     end: _Name
-    type: _Bond
+    type: _RelationType
     created_at: str
     confidence: _Score | None = None
 
 
-def carried(memory: Memory) -> Bag:
-    """The fields of a memory of another store; nothing of a memory from elsewhere."""
+def passthrough_fields(memory: Memory) -> Bag:
+    """The PAM fields of a memory that was read from another store; else empty."""
     return memory.extra if memory.source == FORMAT else {}
 
 
-def must_stay(memory: Memory) -> bool:
-    """Whether a memory says that it must not be exported."""
-    return _bag(carried(memory), "access").get("exportable") is False
+def is_not_exportable(memory: Memory) -> bool:
+    """Whether a memory is marked as not exportable."""
+    return _object(passthrough_fields(memory), "access").get("exportable") is False
 
 
-def members(memory: Memory, created_at: str, known: Container[str]) -> Bag:
-    """A memory's status, times and what else is said of it; `known` are the memories that can be named."""
-    said = carried(memory)
-    found = {
-        "status": _valid(said.get("status"), _Status) or "active",
-        "tags": tags(tag for tag in _list(said.get("tags")) if isinstance(tag, str)),
-        "summary": _valid(said.get("summary"), str),
-        "confidence": _confidence(said.get("confidence")),
-        "temporal": _temporal(_bag(said, "temporal"), created_at, known),
-        "access": _access(said.get("access")),
+def memory_fields(memory: Memory, created_at: str, known_ids: Container[str]) -> Bag:
+    """The status, times and other fields of a memory; it may refer to the memories in `known_ids`."""
+    stored = passthrough_fields(memory)
+    values = {
+        "status": _valid(stored.get("status"), _Status) or "active",
+        "tags": tags(tag for tag in _list(stored.get("tags")) if isinstance(tag, str)),
+        "summary": _valid(stored.get("summary"), str),
+        "confidence": _confidence(stored.get("confidence")),
+        "temporal": _temporal(_object(stored, "temporal"), created_at, known_ids),
+        "access": _access(stored.get("access")),
     }
-    return stated(found)
+    return without_nulls(values)
 
 
 def _confidence(value: Any) -> Bag | None:
-    found = _valid(value, _Confidence)
-    if found is None:
+    confidence = _valid(value, _Confidence)
+    if confidence is None:
         return None
-    found.last_reinforced = memory_moment(found.last_reinforced)
-    return _built(found)
+    confidence.last_reinforced = memory_timestamp(confidence.last_reinforced)
+    return _to_plain(confidence)
 
 
 def _access(value: Any) -> Bag | None:
-    found = _valid(value, _Access)
-    if found is None:
+    access = _valid(value, _Access)
+    if access is None:
         return None
-    for grant in found.shared_with:
+    for grant in access.shared_with:
         grant.permissions = [*dict.fromkeys(grant.permissions)]
-    return _built(found)
+    return _to_plain(access)
 
 
-def _temporal(said: Bag, created_at: str, known: Container[str]) -> Bag:
-    """Times in their order; one that is not is left out."""
-    updated, start, end = (_moment(said.get(name)) for name in ("updated_at", "valid_from", "valid_until"))
-    by = said.get("superseded_by")
-    found = {
+def _temporal(stored: Bag, created_at: str, known_ids: Container[str]) -> Bag:
+    """The times of a memory; a time that is out of order is omitted."""
+    updated, start, end = (
+        _timestamp(stored.get(name)) for name in ("updated_at", "valid_from", "valid_until")
+    )
+    successor = stored.get("superseded_by")
+    values = {
         "created_at": created_at,
         "updated_at": _not_before(created_at, updated),
         "valid_from": start,
         "valid_until": _not_before(start, end),
-        "superseded_by": by if isinstance(by, str) and by in known else None,
+        "superseded_by": successor if isinstance(successor, str) and successor in known_ids else None,
     }
-    return stated(found)
+    return without_nulls(values)
 
 
 def _not_before(start: str | None, at: str | None) -> str | None:
@@ -129,75 +131,75 @@ def _not_before(start: str | None, at: str | None) -> str | None:
 
 
 def provenance(memory: Memory) -> Bag | None:
-    """Where a memory of another store is from, as that says; None if it does not."""
-    said = _bag(carried(memory), "provenance")
-    platform = said.get("platform")
+    """The provenance of a memory of another store; None if it has none."""
+    stored = _object(passthrough_fields(memory), "provenance")
+    platform = stored.get("platform")
     if not isinstance(platform, str):
         return None
-    extractor = said.get("extractor")
-    found = {
+    extractor = stored.get("extractor")
+    values = {
         "platform": provider_name(platform),
-        "message_ref": _valid(said.get("message_ref"), str),
-        "extraction_method": _valid(said.get("extraction_method"), _Method),
-        "extracted_at": _moment(said.get("extracted_at")),
+        "message_ref": _valid(stored.get("message_ref"), str),
+        "extraction_method": _valid(stored.get("extraction_method"), _Method),
+        "extracted_at": _timestamp(stored.get("extracted_at")),
         "extractor": program(extractor) if isinstance(extractor, str) else None,
     }
-    return stated(found)
+    return without_nulls(values)
 
 
 def metadata(memory: Memory) -> Bag:
-    """What else is said of a memory, under names of any kind."""
-    said = _bag(carried(memory), "metadata")
-    found = {name: value for name, value in said.items() if value is not None and name != OURS}
-    language, domain = found.get("language"), found.get("domain")
+    """The metadata of a memory, with valid values only."""
+    stored = _object(passthrough_fields(memory), "metadata")
+    values = {name: value for name, value in stored.items() if value is not None and name != OWN_KEY}
+    language, domain = values.get("language"), values.get("domain")
     if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
-        found.pop("language", None)
+        values.pop("language", None)
     if not isinstance(domain, str):
-        found.pop("domain", None)
-    return found
+        values.pop("domain", None)
+    return values
 
 
 def owner(memory: Memory) -> Bag:
-    """What another store says of its owner beyond the id."""
-    said = _bag(carried(memory), "owner")
-    did = said.get("did")
+    """The fields of another store's owner, except the id."""
+    stored = _object(passthrough_fields(memory), "owner")
+    did = stored.get("did")
     is_did = isinstance(did, str) and _DID.fullmatch(did)
-    return stated({"did": did if is_did else None, "created_at": _moment(said.get("created_at"))})
+    return without_nulls({"did": did if is_did else None, "created_at": _timestamp(stored.get("created_at"))})
 
 
-def relations(memory: Memory, known: Container[str]) -> Iterator[Bag]:
-    """How memories of another store stand to each other, if both can be named."""
-    for each in objects(carried(memory).get("relations")):
-        found = _valid(each, _Relation)
-        if found is None or found.start not in known or found.end not in known:
+def relations(memory: Memory, known_ids: Container[str]) -> Iterator[Bag]:
+    """The relations of a memory of another store, if both ends are known."""
+    for item in objects(passthrough_fields(memory).get("relations")):
+        relation = _valid(item, _Relation)
+        if relation is None or relation.start not in known_ids or relation.end not in known_ids:
             continue
-        at = memory_moment(found.created_at)
-        if at is not None:
-            found.created_at = at
-            yield _built(found)
+        created_at = memory_timestamp(relation.created_at)
+        if created_at is not None:
+            relation.created_at = created_at
+            yield _to_plain(relation)
 
 
 def _valid(value: Any, form: Any) -> Any:
-    """A value if the format takes it, else None."""
+    """The value as an instance of `form` if it is valid, else None."""
     try:
         return msgspec.convert(value, form)
     except msgspec.ValidationError:
         return None
 
 
-def _built(found: Struct) -> Bag:
-    """Of nothing but what JSON has, as checksums need it."""
-    built: Bag = msgspec.to_builtins(found)
-    return built
+def _to_plain(value: Struct) -> Bag:
+    """The value as plain JSON types, which checksums need."""
+    plain: Bag = msgspec.to_builtins(value)
+    return plain
 
 
-def _moment(value: Any) -> str | None:
-    return memory_moment(value) if isinstance(value, str) else None
+def _timestamp(value: Any) -> str | None:
+    return memory_timestamp(value) if isinstance(value, str) else None
 
 
-def _bag(said: Bag, name: str) -> Bag:
-    value = said.get(name)
-    return value if isinstance(value, dict) else {}
+def _object(values: Bag, name: str) -> Bag:
+    item = values.get(name)
+    return item if isinstance(item, dict) else {}
 
 
 def _list(value: Any) -> list[Any]:

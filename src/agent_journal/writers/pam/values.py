@@ -1,4 +1,4 @@
-"""What PAM takes for a name, a tag, a time or an address, and the nearest such value to ours."""
+"""Names, tags, times and addresses in the forms that PAM accepts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Bag
 
-OURS = "agent_journal"
-"""The one name in open objects that is not the source's."""
+OWN_KEY = "agent_journal"
+"""The only key in open objects that is not the source's."""
 
-_OTHER = re.compile(r"[^a-z0-9_-]+")
-_LONGEST_NAME = 32
-_NAMELESS = "unknown"
+_NOT_NAME_CHARS = re.compile(r"[^a-z0-9_-]+")
+_MAX_NAME_CHARS = 32
+_UNKNOWN_NAME = "unknown"
 _PROGRAM = re.compile(r"[a-zA-Z0-9_-]+/[0-9]+\.[0-9]+\.[0-9]+")
 _HASH = re.compile(r"[a-f0-9]{64}")
-# RFC 3986 without addresses of hosts in brackets.
+# RFC 3986 without IP literals in brackets.
 _CHARACTER = r"[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2}"
 _URI = re.compile(
     rf"[A-Za-z][A-Za-z0-9+.\-]*:"
@@ -30,48 +30,48 @@ _URI = re.compile(
     rf"|(?!//)(?:{_CHARACTER}|[:@/])*)"
     rf"(?:\?(?:{_CHARACTER}|[:@/?])*)?(?:#(?:{_CHARACTER}|[:@/?])*)?"
 )
-_KEPT_IN_URI = "!#$%&'()*+,/:;=?@~"
+_SAFE_IN_URI = "!#$%&'()*+,/:;=?@~"
 
 
-def stated(values: dict[str, Any]) -> dict[str, Any]:
-    """The values that are there."""
+def without_nulls(values: dict[str, Any]) -> dict[str, Any]:
+    """The values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 def provider_name(name: str) -> str:
-    """A name of a platform: 2 to 32 small letters, digits, hyphens and underscores."""
-    plain = _OTHER.sub("-", name.lower())[:_LONGEST_NAME].strip("-")
-    return plain if len(plain) > 1 else _NAMELESS
+    """A name of a platform: 2 to 32 lower-case letters, digits, hyphens and underscores."""
+    normalized = _NOT_NAME_CHARS.sub("-", name.lower())[:_MAX_NAME_CHARS].strip("-")
+    return normalized if len(normalized) > 1 else _UNKNOWN_NAME
 
 
-def tags(given: Iterable[str]) -> list[str]:
-    """Tags as PAM writes them, each once."""
-    made = (_OTHER.sub("-", tag.lower()).strip("-_") for tag in given)
-    return [*dict.fromkeys(tag for tag in made if tag)]
+def tags(names: Iterable[str]) -> list[str]:
+    """Distinct tags in PAM's form."""
+    normalized = (_NOT_NAME_CHARS.sub("-", tag.lower()).strip("-_") for tag in names)
+    return [*dict.fromkeys(tag for tag in normalized if tag)]
 
 
 def program(name: str) -> str | None:
-    """A program with its version, if it is one of three numbers."""
-    found = _PROGRAM.match(name)
-    return None if found is None else found[0]
+    """A program with its version; None if the version does not have three numbers."""
+    match = _PROGRAM.match(name)
+    return None if match is None else match[0]
 
 
 def checksum(digest: str | None) -> str | None:
-    """A SHA-256 as PAM writes it."""
+    """A SHA-256 in PAM's form."""
     return f"sha256:{digest}" if digest is not None and _HASH.fullmatch(digest) else None
 
 
 @lru_cache(maxsize=4096)
-def moment(at: str | None) -> str | None:
-    """A time as it is, if calendars have it. A leap second is the second before."""
+def timestamp(at: str | None) -> str | None:
+    """A timestamp, if it is valid. A leap second becomes the second before it."""
     if timestamps.parse(at) is None:
         return None
     at = timestamps.moment(at)
     return at if at is None or ":60" not in at[16:20] else at.replace(":60", ":59", 1)
 
 
-def memory_moment(at: str | None) -> str | None:
-    """The same in UTC, without a fraction or with six digits, as the official SDK writes it to hash it."""
+def memory_timestamp(at: str | None) -> str | None:
+    """A timestamp in UTC with no fraction or six digits: the form that the official SDK hashes."""
     parsed = timestamps.parse(at)
     if parsed is None:
         return None
@@ -82,39 +82,41 @@ def memory_moment(at: str | None) -> str | None:
 
 
 def is_before(at: str, other: str) -> bool:
-    """Whether a time is before another."""
+    """Whether a time is before another one."""
     first, second = timestamps.parse(at), timestamps.parse(other)
     return first is not None and second is not None and first < second
 
 
 def uri(address: str | None) -> str | None:
-    """An address as a URI, other characters escaped; None if it is not one."""
+    """An address as a URI with other characters escaped; None if it is none."""
     if address is None or _URI.fullmatch(address):
         return address
     from urllib.parse import quote  # noqa: PLC0415 (rarely needed)
 
-    quoted = quote(address, safe=_KEPT_IN_URI)
+    quoted = quote(address, safe=_SAFE_IN_URI)
     return quoted if _URI.fullmatch(quoted) else None
 
 
-def raw_metadata(extra: Bag, provider: str, ours: dict[str, Any]) -> dict[str, Any]:
-    """The source's own fields under their names, and ours.
+def raw_metadata(extra: Bag, provider: str, own_fields: dict[str, Any]) -> dict[str, Any]:
+    """The source's own fields under their names, and Agent Journal's own fields.
 
-    Metadata within metadata are called by whose they are (`grok_metadata`), which goes without saying. What
-    else is called otherwise than in the source is told in `ours["renamed"]`.
+    A field `metadata` is always renamed after the provider (`grok_metadata`). Any other renamed field is
+    recorded in `renamed` of the own fields.
     """
-    usual = f"{provider}_metadata"
-    if OURS not in extra and "metadata" not in extra and usual not in extra:
-        return {**extra, OURS: ours} if ours else dict(extra)
-    if OURS not in extra and usual not in extra:
-        raw = {**extra, usual: extra["metadata"]}
+    metadata_name = f"{provider}_metadata"
+    if OWN_KEY not in extra and "metadata" not in extra and metadata_name not in extra:
+        return {**extra, OWN_KEY: own_fields} if own_fields else dict(extra)
+    if OWN_KEY not in extra and metadata_name not in extra:
+        raw = {**extra, metadata_name: extra["metadata"]}
         del raw["metadata"]
-        return {**raw, OURS: ours} if ours else raw
-    moved = {new: old for new, old in ((usual, "metadata"), (f"{OURS}_", OURS)) if old in extra}
-    if not moved.keys().isdisjoint(extra):
-        return {OURS: {**ours, "extra": extra}}
-    names = {old: new for new, old in moved.items()}
-    raw = {names.get(name, name): value for name, value in extra.items()}
-    if moved != {usual: "metadata"}:
-        ours = {**ours, "renamed": moved}
-    return {**raw, OURS: ours} if ours else raw
+        return {**raw, OWN_KEY: own_fields} if own_fields else raw
+    old_names = {
+        new: old for new, old in ((metadata_name, "metadata"), (f"{OWN_KEY}_", OWN_KEY)) if old in extra
+    }
+    if not old_names.keys().isdisjoint(extra):
+        return {OWN_KEY: {**own_fields, "extra": extra}}
+    new_names = {old: new for new, old in old_names.items()}
+    raw = {new_names.get(name, name): value for name, value in extra.items()}
+    if old_names != {metadata_name: "metadata"}:
+        own_fields = {**own_fields, "renamed": old_names}
+    return {**raw, OWN_KEY: own_fields} if own_fields else raw

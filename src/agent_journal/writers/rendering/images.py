@@ -1,4 +1,4 @@
-"""Images and other files that a page shows or names: inside of it, beside it, or not at all."""
+"""Images and other files of pages: embedded, in files next to them, or omitted."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from agent_journal.writers import Bundle, Images
 
 FOLDER = "media"
-# What a file is follows from how it begins, whatever its source says: a page that is called an image must
-# not come to lie beside ours under a name that a browser opens. Drawings (SVG) can hold scripts.
-_BEGINNINGS = (
+# The type of a file is detected from its first bytes, whatever its source claims: an HTML page that is
+# declared as an image must not get a name that a browser opens. SVG is excluded as it can contain scripts.
+_SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "png", "image/png"),
     (b"\xff\xd8\xff", "jpg", "image/jpeg"),
     (b"GIF8", "gif", "image/gif"),
@@ -28,92 +28,92 @@ _BEGINNINGS = (
     (b"OggS", "ogg", "audio/ogg"),
     (b"fLaC", "flac", "audio/flac"),
 )
-# Of these the kind follows some bytes further on.
-_LATER = (
+# Types with their signature at an offset.
+_OFFSET_SIGNATURES = (
     (8, b"WEBP", "webp", "image/webp"),
     (8, b"WAVE", "wav", "audio/wav"),
     (4, b"ftypavif", "avif", "image/avif"),
     (4, b"ftyp", "mp4", "video/mp4"),
 )
 _UNKNOWN = ("bin", "application/octet-stream")
-_HEAD = 64
+_HEAD_BASE64_CHARS = 64
 
 
-def kind_of(data: str) -> tuple[str, str]:
+def detect_media_type(data: str) -> tuple[str, str]:
     """The suffix and media type of a file by its first bytes; `data` is base64."""
     try:
-        head = base64.b64decode(data[:_HEAD])
+        head = base64.b64decode(data[:_HEAD_BASE64_CHARS])
     except (binascii.Error, ValueError):
         return _UNKNOWN
-    for begin, suffix, mime in _BEGINNINGS:
-        if head.startswith(begin):
+    for signature, suffix, mime in _SIGNATURES:
+        if head.startswith(signature):
             return suffix, mime
-    for place, mark, suffix, mime in _LATER:
-        if head[place:].startswith(mark):
+    for offset, signature, suffix, mime in _OFFSET_SIGNATURES:
+        if head[offset:].startswith(signature):
             return suffix, mime
     return _UNKNOWN
 
 
-def media_in(item: Item) -> Iterator[Media]:
-    """Every image and file of a conversation, also those that tools answered."""
+def iter_media(item: Item) -> Iterator[Media]:
+    """Every image and file of a conversation, including those in tool results."""
     for entry in item.timeline if isinstance(item, Conversation) else ():
         for part in entry.parts if isinstance(entry, Message) else ():
-            yield from _within(part)
+            yield from _media_of_part(part)
 
 
-def _within(part: Part) -> Iterator[Media]:
+def _media_of_part(part: Part) -> Iterator[Media]:
     if isinstance(part, Media):
         yield part
     elif isinstance(part, ToolResult) and not isinstance(part.output, str):
-        yield from (each for each in part.output if isinstance(each, Media))
+        yield from (item for item in part.output if isinstance(item, Media))
 
 
-class Pictures:
-    """Where the images of a run are, as pages refer to them."""
+class MediaFiles:
+    """The media files of a run, and their addresses in pages."""
 
-    def __init__(self, wanted: Images, *, is_folder: bool, embeds: bool) -> None:
-        self._is_beside = is_folder and wanted in {"auto", "beside"}
-        self._is_inside = wanted == "embed" or (wanted == "auto" and not is_folder and embeds)
-        self._put: dict[str, bool] = {}
+    def __init__(self, images: Images, *, is_folder: bool, embeds: bool) -> None:
+        self._writes_files = is_folder and images in {"auto", "beside"}
+        self._embeds = images == "embed" or (images == "auto" and not is_folder and embeds)
+        self._written: dict[str, bool] = {}
 
-    def put(self, item: Item, bundle: Bundle) -> None:
-        """Write the files of an item, each once."""
-        if not self._is_beside:
+    def write_files(self, item: Item, bundle: Bundle) -> None:
+        """Write the files of an item; each distinct file is written once."""
+        if not self._writes_files:
             return
-        for media in media_in(item):
-            if media.data and (name := _name(media.data)) not in self._put:
+        for media in iter_media(item):
+            if media.data and (name := _file_name(media.data)) not in self._written:
                 content = _decoded(media.data)
-                self._put[name] = content is not None
+                self._written[name] = content is not None
                 if content is not None:
                     with bundle.file(f"{FOLDER}/{name}") as out:
                         out.write(content)
 
-    def address(self, media: Media) -> str | None:
-        """Where an image is shown from: a path relative to a page, or a `data:` address."""
+    def image_address(self, media: Media) -> str | None:
+        """The address of an image: a path relative to a page, or a `data:` address."""
         if not media.data:
             return None
-        _, mime = kind_of(media.data)
+        _, mime = detect_media_type(media.data)
         if not mime.startswith("image/"):
             return None
-        if self._is_inside and _decoded(media.data) is not None:
+        if self._embeds and _decoded(media.data) is not None:
             return f"data:{mime};base64,{media.data}"
-        return self.path(media)
+        return self.file_path(media)
 
-    def path(self, media: Media) -> str | None:
-        """The path of a file relative to a page; None if it does not lie there."""
-        if not media.data or not self._is_beside:
+    def file_path(self, media: Media) -> str | None:
+        """The path of a file relative to a page; None if it was not written."""
+        if not media.data or not self._writes_files:
             return None
-        name = _name(media.data)
-        return f"../{FOLDER}/{name}" if self._put.get(name) else None
+        name = _file_name(media.data)
+        return f"../{FOLDER}/{name}" if self._written.get(name) else None
 
 
-def _name(data: str) -> str:
-    mark = hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"{mark}.{kind_of(data)[0]}"
+def _file_name(data: str) -> str:
+    digest = hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{digest}.{detect_media_type(data)[0]}"
 
 
 def _decoded(data: str) -> bytes | None:
-    """The bytes of strict base64; None if it is none, so that nothing else can stand in an address."""
+    """The bytes of strict base64; None if invalid, so that nothing else gets into an address."""
     try:
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):

@@ -1,7 +1,7 @@
-"""Pages for people: all conversations in one document, or a page each in a folder with an index.
+"""Pages for people: all conversations in one document, or one page each in a folder with an index.
 
-The name of a page comes from the source and id of its conversation alone, so that a link to it can be
-written before it is. What was linked to and never came gets a page that says so: no link leads nowhere.
+The name of a page depends only on the source and id of its conversation, so links to it can be written
+before the page itself. If a linked conversation is not in the export, a page says so: no link is broken.
 """
 
 from __future__ import annotations
@@ -14,73 +14,73 @@ from msgspec import Struct
 
 from agent_journal.model import Conversation, Memory, Relation, tree
 from agent_journal.text import describe
-from agent_journal.writers.rendering.images import Pictures
+from agent_journal.writers.rendering.images import MediaFiles
 from agent_journal.writers.rendering.utc_times import day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.model import Item, Media, ToolCall
-    from agent_journal.writers import Bundle, Kin, Run
+    from agent_journal.writers import Bundle, RelatedConversation, Run
 
 FOLDER = "conversations"
-"""Where pages lie in a folder; the index lies above it."""
+"""The folder of the pages; the index is in its parent."""
 INDEX = "index"
-_UNUSUAL = re.compile(r"[^a-z0-9]+")
-_SIMPLE = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_LONGEST_SLUG = 60
-_LONGEST_ASKED = 500
+_NOT_SLUG_CHARS = re.compile(r"[^a-z0-9]+")
+_PLAIN_ANCHOR = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_MAX_SLUG_CHARS = 60
+_MAX_EXCERPT_CHARS = 500
 
 
-def name_of(source: str, id_: str, kind: str = "") -> str:
-    """The name of a page, without suffix: any file system takes it, and no two differ in case alone.
+def page_name(source: str, id_: str, kind: str = "") -> str:
+    """The name of a page, without suffix: valid on any file system, and unique even if case is ignored.
 
-    It begins with what is plain of the id, for people, and ends with a hash that tells ids apart.
+    It starts with a readable form of the id and ends with a hash that makes it unique.
     """
-    slug = _UNUSUAL.sub("-", id_[: 2 * _LONGEST_SLUG].lower())[:_LONGEST_SLUG].strip("-")
-    return f"{slug}-{_mark(kind, source, id_)}".lstrip("-")
+    slug = _NOT_SLUG_CHARS.sub("-", id_[: 2 * _MAX_SLUG_CHARS].lower())[:_MAX_SLUG_CHARS].strip("-")
+    return f"{slug}-{_short_hash(kind, source, id_)}".lstrip("-")
 
 
-def anchor_of(message_id: str) -> str:
-    """The name of a message within its page."""
-    return f"m-{message_id if _SIMPLE.fullmatch(message_id) else _mark(message_id)}"
+def message_anchor(message_id: str) -> str:
+    """The anchor of a message within its page."""
+    return f"m-{message_id if _PLAIN_ANCHOR.fullmatch(message_id) else _short_hash(message_id)}"
 
 
-def _mark(*words: str) -> str:
+def _short_hash(*words: str) -> str:
     joined = "\0".join(words).encode("utf-8", "surrogatepass")
     return hashlib.sha256(joined).hexdigest()[:12]
 
 
-class Facts(Struct, frozen=True, kw_only=True):
-    """What an index says of a conversation or memory; small, as all of them are held until it is written."""
+class IndexEntry(Struct, frozen=True, kw_only=True):
+    """An index entry of a conversation or memory; small, as all are held until the index is written."""
 
     name: str
-    """Of its page, without suffix."""
+    """The name of its page, without suffix."""
     source: str
     id: str
     title: str
     is_memory: bool = False
     project: str = ""
-    """The folder it was about; else what people call its source."""
-    begun_at: str | None = None
+    """Its working folder, or the display name of its source."""
+    started_at: str | None = None
     ended_at: str | None = None
     messages: int = 0
     models: tuple[str, ...] = ()
     tokens: str = ""
-    asked: str = ""
-    """The beginning of what the person said."""
+    prompt_excerpt: str = ""
+    """The start of the user's prompts."""
     parent: str | None = None
-    """The name of the page that it came from."""
+    """The name of the page of its parent conversation."""
     relation: Relation | None = None
 
     @property
     def day(self) -> str:
-        """The day on which it began, `2026-03-01`; empty if that is not known."""
-        return day(self.begun_at or self.ended_at)
+        """The day on which it started, `2026-03-01`; empty if unknown."""
+        return day(self.started_at or self.ended_at)
 
 
-class Absent(NamedTuple):
-    """A conversation that others refer to and that is not among those that were written."""
+class MissingPage(NamedTuple):
+    """A conversation that others link to but that is not in the export."""
 
     name: str
     source: str
@@ -88,10 +88,10 @@ class Absent(NamedTuple):
 
 
 class Day(NamedTuple):
-    """What began on one day, the newest first."""
+    """The entries of one day, the newest first."""
 
     date: str
-    entries: list[Facts]
+    entries: list[IndexEntry]
 
 
 class Project(NamedTuple):
@@ -101,231 +101,236 @@ class Project(NamedTuple):
     days: list[Day]
 
 
-class Book:
-    """The pages of one run: which there are, how they are reached, and what an index says of them.
+class PageSet:
+    """The pages of one run, with their addresses and index entries.
 
-    `suffix` is that of a page's file; None if all are in one document. `embeds` is whether such a document
-    has images inside where nobody says where they are to be.
+    `suffix` is the suffix of page files; None if all pages are in one document. `embeds` is whether such a
+    document embeds images by default.
     """
 
     def __init__(self, run: Run, suffix: str | None, *, embeds: bool = True) -> None:
         self.run = run
         self.suffix = suffix
-        self.facts: list[Facts] = []
-        self.pictures = Pictures(run.images, is_folder=suffix is not None, embeds=embeds)
+        self.entries: list[IndexEntry] = []
+        self.media_files = MediaFiles(run.images, is_folder=suffix is not None, embeds=embeds)
         self._names: set[str] = set()
-        self._asked: dict[str, Absent] = {}
+        self._linked: dict[str, MissingPage] = {}
 
-    def page(self, item: Item) -> Page:
-        """The page of the next item; a second one with the same id gets a name of its own."""
-        usual = name = _name(item)
-        again = 1
+    def add_page(self, item: Item) -> Page:
+        """Add a page for an item; an item with the same id as an earlier one gets a different name."""
+        base_name = name = _item_page_name(item)
+        copies = 1
         while name in self._names:
-            again += 1
-            name = f"{usual}-{again}"
+            copies += 1
+            name = f"{base_name}-{copies}"
         self._names.add(name)
-        facts = _facts(item, name, self.run)
-        self.facts.append(facts)
-        return Page(self, facts)
+        entry = _index_entry(item, name, self.run)
+        self.entries.append(entry)
+        return Page(self, entry)
 
     def address(self, source: str, id_: str, message_id: str | None = None) -> str:
-        """The address of a conversation, or of a message in it, as other pages link to it."""
-        name = name_of(source, id_)
-        self._asked.setdefault(name, Absent(name, source, id_))
-        at = anchor_of(message_id) if message_id is not None else ""
+        """The address for links from other pages to a conversation, or to a message in it."""
+        name = page_name(source, id_)
+        self._linked.setdefault(name, MissingPage(name, source, id_))
+        anchor = message_anchor(message_id) if message_id is not None else ""
         if self.suffix is None:
-            return f"#{name}-{at}" if at else f"#{name}"
-        return f"{name}{self.suffix}#{at}" if at else f"{name}{self.suffix}"
+            return f"#{name}-{anchor}" if anchor else f"#{name}"
+        return f"{name}{self.suffix}#{anchor}" if anchor else f"{name}{self.suffix}"
 
-    def absent(self) -> list[Absent]:
-        """What was linked to and is not there."""
-        return [each for name, each in self._asked.items() if name not in self._names]
+    def missing_pages(self) -> list[MissingPage]:
+        """The conversations that were linked to but have no page."""
+        return [page for name, page in self._linked.items() if name not in self._names]
 
-    def has(self, name: str) -> bool:
+    def has_page(self, name: str) -> bool:
         """Whether there is a page of that name."""
         return name in self._names
 
     def projects(self) -> list[Project]:
-        """Everything by project and day, the newest first; without what stands below its parent."""
-        found: dict[str, dict[str, list[Facts]]] = {}
-        below = self._below()
-        for facts in self.facts:
-            if facts.name not in below and not facts.is_memory:
-                found.setdefault(facts.project, {}).setdefault(facts.day, []).append(facts)
+        """All top-level entries by project and day, the newest first."""
+        by_project: dict[str, dict[str, list[IndexEntry]]] = {}
+        nested = self._nested_names()
+        for entry in self.entries:
+            if entry.name not in nested and not entry.is_memory:
+                by_project.setdefault(entry.project, {}).setdefault(entry.day, []).append(entry)
         projects = [
-            Project(name, [Day(day, sorted(days[day], key=_when, reverse=True)) for day in _newest(days)])
-            for name, days in found.items()
+            Project(
+                name,
+                [Day(day, sorted(days[day], key=_time_key, reverse=True)) for day in _newest_first(days)],
+            )
+            for name, days in by_project.items()
         ]
         return sorted(projects, key=lambda project: (project.days[0].date, project.name), reverse=True)
 
-    def children(self) -> dict[str, list[Facts]]:
-        """What came out of each conversation, by the name of its page, in order of time."""
-        found: dict[str, list[Facts]] = {}
-        below = self._below()
-        for facts in sorted(self.facts, key=_when):
-            if facts.name in below:
-                found.setdefault(facts.parent or "", []).append(facts)
-        return found
+    def children(self) -> dict[str, list[IndexEntry]]:
+        """The children of each conversation, by the name of its page, in order of time."""
+        children: dict[str, list[IndexEntry]] = {}
+        nested = self._nested_names()
+        for entry in sorted(self.entries, key=_time_key):
+            if entry.name in nested:
+                children.setdefault(entry.parent or "", []).append(entry)
+        return children
 
-    def memories(self) -> list[Facts]:
-        """What services keep about the person."""
-        return [facts for facts in self.facts if facts.is_memory]
+    def memories(self) -> list[IndexEntry]:
+        """The memories that services store about the user."""
+        return [entry for entry in self.entries if entry.is_memory]
 
-    def _below(self) -> set[str]:
-        """The names of pages that stand below another one; those that go round stand by themselves."""
-        above = {facts.name: facts.parent for facts in self.facts if facts.parent in self._names}
-        ends: dict[str, bool] = {}
-        for name in above:
-            trail: dict[str, None] = {}
-            at: str | None = name
-            while at in above and at not in ends and at not in trail:
-                trail[at] = None
-                at = above[at]
-            ends |= dict.fromkeys(trail, ends.get(at or "", at not in trail))
-        return {name for name, is_below in ends.items() if is_below}
+    def _nested_names(self) -> set[str]:
+        """The names of pages that are nested below another one. Pages in a cycle are top-level."""
+        parents = {entry.name: entry.parent for entry in self.entries if entry.parent in self._names}
+        is_nested: dict[str, bool] = {}
+        for name in parents:
+            visited: dict[str, None] = {}
+            current: str | None = name
+            while current in parents and current not in is_nested and current not in visited:
+                visited[current] = None
+                current = parents[current]
+            is_nested |= dict.fromkeys(visited, is_nested.get(current or "", current not in visited))
+        return {name for name, nested in is_nested.items() if nested}
 
 
 class Page:
-    """One page: its name and what it links to."""
+    """One page: its index entry and the addresses it links to."""
 
-    def __init__(self, book: Book, facts: Facts) -> None:
-        self.facts = facts
-        self.run = book.run
-        self._book = book
-        self._has_children = (facts.source, facts.id) in book.run.children
+    def __init__(self, pages: PageSet, entry: IndexEntry) -> None:
+        self.entry = entry
+        self.run = pages.run
+        self._pages = pages
+        self._has_children = (entry.source, entry.id) in pages.run.children
 
     @property
-    def index(self) -> str | None:
-        """The address of what the index says of this conversation; None in one document."""
-        suffix = self._book.suffix
-        return None if suffix is None else f"../{INDEX}{suffix}#{self.facts.name}"
+    def index_address(self) -> str | None:
+        """The address of this page's entry in the index; None in a single document."""
+        suffix = self._pages.suffix
+        return None if suffix is None else f"../{INDEX}{suffix}#{self.entry.name}"
 
     def anchor(self, message_id: str) -> str:
-        """The name of a message of this page, as links of other pages have it."""
-        at = anchor_of(message_id)
-        return at if self._book.suffix is not None else f"{self.facts.name}-{at}"
+        """The anchor of a message of this page, as used in links from other pages."""
+        anchor = message_anchor(message_id)
+        return anchor if self._pages.suffix is not None else f"{self.entry.name}-{anchor}"
 
-    def parent(self, conversation: Conversation, *, message: bool = True) -> str | None:
-        """The address of the conversation that one came from, or of the message in it."""
+    def parent_address(self, conversation: Conversation, *, message: bool = True) -> str | None:
+        """The address of the parent conversation, or of the message in it; None without a parent."""
         link = conversation.link
         if link is None:
             return None
-        return self._book.address(
+        return self._pages.address(
             conversation.source, link.conversation_id, link.message_id if message else None
         )
 
-    def children(self) -> tuple[tuple[Kin, str], ...]:
-        """What came out of this conversation, as far as the run knows, with its address."""
-        facts = self.facts
-        kin = () if facts.is_memory else self.run.children.get((facts.source, facts.id), ())
-        return tuple((each, self._book.address(facts.source, each.id)) for each in kin)
+    def children(self) -> tuple[tuple[RelatedConversation, str], ...]:
+        """The known children of this conversation, with their addresses."""
+        entry = self.entry
+        children = () if entry.is_memory else self.run.children.get((entry.source, entry.id), ())
+        return tuple((child, self._pages.address(entry.source, child.id)) for child in children)
 
-    def started_by(self, call: ToolCall) -> list[tuple[Kin, str]]:
-        """The subagents that a call of this conversation started, with their addresses."""
+    def subagents_of_call(self, call: ToolCall) -> list[tuple[RelatedConversation, str]]:
+        """The subagents that a tool call started, with their addresses."""
         if call.call_id is None or not self._has_children:
             return []
-        return [each for each in self.children() if each[0].call_id == call.call_id]
+        return [child for child in self.children() if child[0].call_id == call.call_id]
 
-    def started_at(self, message_id: str) -> list[tuple[Kin, str]]:
-        """The subagents that a message started, where it is not told by which call."""
+    def subagents_of_message(self, message_id: str) -> list[tuple[RelatedConversation, str]]:
+        """The subagents that a message started, if the tool call is unknown."""
         if not self._has_children:
             return []
-        kin = self.children()
-        return [each for each in kin if each[0].call_id is None and each[0].message_id == message_id]
+        children = self.children()
+        return [child for child in children if child[0].call_id is None and child[0].message_id == message_id]
 
-    def picture(self, media: Media) -> str | None:
-        """Where an image can be shown from: a path beside the page or a `data:` address; None if nowhere."""
-        return self._book.pictures.address(media)
+    def image_address(self, media: Media) -> str | None:
+        """The address of an image: a relative path or a `data:` address; None if it is not available."""
+        return self._pages.media_files.image_address(media)
 
-    def file(self, media: Media) -> str | None:
-        """The path of any other kept file beside the page; None if there is none."""
-        return self._book.pictures.path(media)
+    def file_path(self, media: Media) -> str | None:
+        """The relative path of any other file; None if it was not written."""
+        return self._pages.media_files.file_path(media)
 
 
-class Form(Protocol):
-    """How a format writes pages. A module can be one."""
+class PageFormat(Protocol):
+    """How a format writes its pages. A module can implement it."""
 
-    def page(self, item: Item, page: Page, out: IO[bytes]) -> None:
+    def write_page(self, item: Item, page: Page, out: IO[bytes]) -> None:
         """Write a conversation or memory."""
 
-    def index(self, book: Book, out: IO[bytes]) -> None:
+    def write_index(self, pages: PageSet, out: IO[bytes]) -> None:
         """Write the index of a folder."""
 
-    def absent(self, missing: Absent, out: IO[bytes]) -> None:
-        """Say that a conversation which others refer to is not here."""
+    def write_missing(self, missing: MissingPage, out: IO[bytes]) -> None:
+        """Write a page for a conversation that is linked to but not in this export."""
 
 
-def write_folder(items: Iterable[Item], bundle: Bundle, run: Run, form: Form, suffix: str) -> None:
-    """Write a page for each item, then pages for what is missing, and an index."""
-    book = Book(run, suffix)
+def write_folder(
+    items: Iterable[Item], bundle: Bundle, run: Run, page_format: PageFormat, suffix: str
+) -> None:
+    """Write a page for each item, then pages for missing conversations, and the index."""
+    pages = PageSet(run, suffix)
     for item in items:
-        page = book.page(item)
+        page = pages.add_page(item)
         # One file is open at a time.
-        book.pictures.put(item, bundle)
-        with bundle.file(f"{FOLDER}/{page.facts.name}{suffix}") as out:
-            form.page(item, page, out)
-    for missing in book.absent():
+        pages.media_files.write_files(item, bundle)
+        with bundle.file(f"{FOLDER}/{page.entry.name}{suffix}") as out:
+            page_format.write_page(item, page, out)
+    for missing in pages.missing_pages():
         with bundle.file(f"{FOLDER}/{missing.name}{suffix}") as out:
-            form.absent(missing, out)
-    if book.facts:
+            page_format.write_missing(missing, out)
+    if pages.entries:
         with bundle.file(f"{INDEX}{suffix}") as out:
-            form.index(book, out)
+            page_format.write_index(pages, out)
 
 
-def address_in_index(facts: Facts, book: Book) -> str:
-    """How the index links to a page."""
-    return f"{FOLDER}/{facts.name}{book.suffix}"
+def index_link(entry: IndexEntry, pages: PageSet) -> str:
+    """The address of a page in links of the index."""
+    return f"{FOLDER}/{entry.name}{pages.suffix}"
 
 
-def _name(item: Item) -> str:
-    return name_of(item.source, item.id, "memory" if isinstance(item, Memory) else "")
+def _item_page_name(item: Item) -> str:
+    return page_name(item.source, item.id, "memory" if isinstance(item, Memory) else "")
 
 
-def _facts(item: Item, name: str, run: Run) -> Facts:
+def _index_entry(item: Item, name: str, run: Run) -> IndexEntry:
     source_title = run.titles.get(item.source, item.source)
     if isinstance(item, Memory):
         title = tree.title_from([item.text]) or item.kind
-        return Facts(
+        return IndexEntry(
             name=name,
             source=item.source,
             id=item.id,
             title=title,
             is_memory=True,
             project=source_title,
-            begun_at=item.at,
+            started_at=item.at,
         )
     begun_at, ended_at = describe.span(item)
     link = item.link
-    return Facts(
+    return IndexEntry(
         name=name,
         source=item.source,
         id=item.id,
         title=describe.title(item),
         project=item.cwd or source_title,
-        begun_at=begun_at,
+        started_at=begun_at,
         ended_at=ended_at,
         messages=sum(1 for _ in tree.messages(item)),
         models=tuple(describe.models(item)),
         tokens=describe.tokens(tree.usages(item.timeline)),
-        asked=_asked(item),
-        parent=name_of(item.source, link.conversation_id) if link else None,
+        prompt_excerpt=_prompt_excerpt(item),
+        parent=page_name(item.source, link.conversation_id) if link else None,
         relation=link.relation if link else None,
     )
 
 
-def _asked(conversation: Conversation) -> str:
-    told = ""
+def _prompt_excerpt(conversation: Conversation) -> str:
+    text = ""
     for message in tree.messages(conversation):
         if message.role == "user" and not message.hidden:
-            told += f"{tree.plain_text(message)[:_LONGEST_ASKED]} "
-            if len(told) > _LONGEST_ASKED:
+            text += f"{tree.plain_text(message)[:_MAX_EXCERPT_CHARS]} "
+            if len(text) > _MAX_EXCERPT_CHARS:
                 break
-    return " ".join(told.split())[:_LONGEST_ASKED]
+    return " ".join(text.split())[:_MAX_EXCERPT_CHARS]
 
 
-def _when(facts: Facts) -> tuple[str, str]:
-    return facts.begun_at or facts.ended_at or "", facts.name
+def _time_key(entry: IndexEntry) -> tuple[str, str]:
+    return entry.started_at or entry.ended_at or "", entry.name
 
 
-def _newest(days: dict[str, list[Facts]]) -> Iterator[str]:
+def _newest_first(days: dict[str, list[IndexEntry]]) -> Iterator[str]:
     return iter(sorted(days, reverse=True))

@@ -1,4 +1,4 @@
-"""A conversation as people read it: first what the person sees, then the rest; results at their calls."""
+"""A conversation as people read it: first what the user sees, then the rest; results with their calls."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ if TYPE_CHECKING:
     from agent_journal.model.tree import Entry
 
 _TOOLS = {ToolCall, ToolResult}
-_NONE: Mapping[str, Sequence[str]] = {}
+_NO_FAILURES: Mapping[str, Sequence[str]] = {}
 Kind: TypeAlias = Literal["main", "branch", "subagent"]
 
 
 class Section(NamedTuple):
-    """Entries that follow each other: the way to the head, another branch, or what a subagent did."""
+    """Consecutive entries: the path to the head, another branch, or the work of a subagent."""
 
     kind: Kind
     after: Message | None
-    """The message that a branch or subagent goes on from; None if it is a beginning."""
+    """The message that a branch or subagent continues from; None if it starts a conversation."""
     entries: list[Entry]
 
 
-class Done(NamedTuple):
-    """A call, what it gave, and the message that said so; None if nothing did."""
+class ToolUse(NamedTuple):
+    """A tool call, its result and the message with that result; None if there is no result."""
 
     call: ToolCall
     result: ToolResult | None
-    answer: Message | None
+    result_message: Message | None
 
 
 class Turn(NamedTuple):
-    """A message, with results where their calls are; one of which nothing else is left makes no turn."""
+    """A message with results next to their calls. A message with only such results makes no turn."""
 
     message: Message
-    parts: list[Part | Done]
-    goes_on: bool
-    """Whether the one who spoke before goes on, so that there is no need to name them again."""
+    parts: list[Part | ToolUse]
+    is_continuation: bool
+    """Whether the speaker is the same as in the turn before, so that no heading is needed."""
     failures: Sequence[str] = ()
-    """Why requests failed that end with it."""
+    """Why requests that end with this message failed."""
 
 
-def sections(conversation: Conversation) -> list[Section]:
-    """The timeline in parts: first what the person sees. Each entry is in exactly one of them."""
+def split_sections(conversation: Conversation) -> list[Section]:
+    """Split the timeline into sections, first what the user sees. Each entry is in exactly one of them."""
     timeline = conversation.timeline
     main = Section("main", None, [])
     if conversation.shape == "list" or _is_chain(timeline):
@@ -58,123 +58,125 @@ def sections(conversation: Conversation) -> list[Section]:
     if len(path) in {0, len(timeline)}:
         main.entries.extend(timeline)
         return [main]
-    return _apart(main, timeline, path)
+    return _split_by_path(main, timeline, path)
 
 
 def _is_chain(timeline: list[Entry]) -> bool:
-    """Whether each entry follows the one before it."""
-    before = None
+    """Whether each entry is the child of the one before it."""
+    previous_id = None
     for entry in timeline:
-        if entry.parent_id != before or (isinstance(entry, Message) and entry.sidechain):
+        if entry.parent_id != previous_id or (isinstance(entry, Message) and entry.sidechain):
             return False
-        before = entry.id
+        previous_id = entry.id
     return True
 
 
-def _apart(main: Section, timeline: list[Entry], path: set[str]) -> list[Section]:
-    """The entries of a path, and those beside it by where they left it."""
-    found = [main]
-    home: dict[str, Section] = dict.fromkeys(path, main)
-    spoken = branches.spoken_below(timeline)
-    above = branches.said_after(timeline)
-    is_all_aside = all(entry.sidechain for entry in timeline if isinstance(entry, Message))
-    followed = set(path)  # what has something that goes on from it
+def _split_by_path(main: Section, timeline: list[Entry], path: set[str]) -> list[Section]:
+    """The entries of a path as the main section, and the others by where they branch off."""
+    sections = [main]
+    section_of: dict[str, Section] = dict.fromkeys(path, main)
+    with_text_below = branches.with_visible_messages(timeline)
+    last_messages = branches.previous_messages(timeline)
+    is_all_sidechain = all(entry.sidechain for entry in timeline if isinstance(entry, Message))
+    continued = set(path)  # ids of entries that have a child in their section
     for entry in timeline:
-        section = home.get(entry.id)
+        section = section_of.get(entry.id)
         if section is None:
             parent = entry.parent_id or ""
-            section = home.get(parent, main)
-            kind = _begins(entry, spoken, is_aside_of_others=not is_all_aside)
+            section = section_of.get(parent, main)
+            kind = _section_kind(entry, with_text_below, has_main_chain=not is_all_sidechain)
             if kind and section.kind != "subagent":
-                if kind == "subagent" or parent in followed or parent not in home:
-                    section = Section(kind, above[entry.id], [])
-                    found.append(section)
-                followed.add(parent)
-            home[entry.id] = section
+                if kind == "subagent" or parent in continued or parent not in section_of:
+                    section = Section(kind, last_messages[entry.id], [])
+                    sections.append(section)
+                continued.add(parent)
+            section_of[entry.id] = section
         section.entries.append(entry)
-    return found
+    return sections
 
 
-def _begins(entry: Entry, spoken: set[str], *, is_aside_of_others: bool) -> Kind | None:
-    """What an entry beside the path may begin; None if it belongs to what it hangs on."""
-    if isinstance(entry, Message) and entry.sidechain and is_aside_of_others:
+def _section_kind(entry: Entry, with_text_below: set[str], *, has_main_chain: bool) -> Kind | None:
+    """What kind of section an entry outside the path may start; None if it belongs to its parent's."""
+    if isinstance(entry, Message) and entry.sidechain and has_main_chain:
         return "subagent"
-    if entry.id not in spoken or (isinstance(entry, Message) and branches.is_prompt(entry)):
+    if entry.id not in with_text_below or (isinstance(entry, Message) and branches.is_prompt(entry)):
         return None
     return "branch"
 
 
-def places(conversation: Conversation, found: list[Section]) -> set[str]:
-    """The messages that something goes on from beside what follows them, or that something is said of."""
-    left = {section.after.id for section in found if section.after is not None}
-    return left | {each.message_id for each in conversation.feedback if each.message_id is not None}
+def referenced_messages(conversation: Conversation, sections: list[Section]) -> set[str]:
+    """The ids of messages where branches start or that have feedback."""
+    branch_points = {section.after.id for section in sections if section.after is not None}
+    return branch_points | {
+        feedback.message_id for feedback in conversation.feedback if feedback.message_id is not None
+    }
 
 
-def turns(
+def iter_turns(
     entries: list[Entry],
-    failures: Mapping[str, Sequence[str]] = _NONE,
-    named: Collection[str] = (),
+    failures: Mapping[str, Sequence[str]] = _NO_FAILURES,
+    referenced: Collection[str] = (),
 ) -> Iterator[Turn | Event]:
-    """What a section holds, in order: what was said, by whom, and what happened.
+    """Yield the turns and events of a section, in order.
 
-    `failures` are those of requests, by the message that they end with. What says nothing is left out, unless
-    it is `named`.
+    `failures` are those of requests, by the id of their last message. Entries without content are omitted
+    unless they are in `referenced`.
     """
-    answers = _answers(entries)
-    taken: set[int] = set()
-    before: Message | None = None
-    unsaid = describe.unsaid(entries, {*failures, *named})
-    for place, entry in enumerate(entries):
-        if place in unsaid:
+    results = _results_by_call(entries)
+    used: set[int] = set()
+    previous: Message | None = None
+    omitted = describe.insignificant_entries(entries, {*failures, *referenced})
+    for index, entry in enumerate(entries):
+        if index in omitted:
             continue
         if isinstance(entry, Event):
             yield entry
             continue
-        parts = _parts(entry, answers, taken)
+        parts = _parts(entry, results, used)
         failed = failures.get(entry.id, ())
         if parts or failed or not entry.parts:
-            yield Turn(entry, parts, before is not None and _goes_on(before, entry), failed)
-            before = entry
+            yield Turn(entry, parts, previous is not None and _is_same_speaker(previous, entry), failed)
+            previous = entry
 
 
-def _answers(entries: list[Entry]) -> dict[str, tuple[ToolResult, Message]]:
-    """The result of each call before it, and the message it is in; the last one, if it repeats."""
-    found: dict[str, tuple[ToolResult, Message]] = {}
-    asked: set[str] = set()
+def _results_by_call(entries: list[Entry]) -> dict[str, tuple[ToolResult, Message]]:
+    """The result of each earlier call, with its message, by call id; the last one if there are several."""
+    results: dict[str, tuple[ToolResult, Message]] = {}
+    called: set[str] = set()
     for entry in entries:
         if isinstance(entry, Event):
             continue
         for part in entry.parts:
             kind = part.__class__
             if kind is ToolCall:
-                asked.add(part.call_id or "")  # type: ignore[union-attr]
-            elif kind is ToolResult and part.call_id and part.call_id in asked:  # type: ignore[union-attr]
-                found[part.call_id] = part, entry  # type: ignore[union-attr, assignment]
-    return found
+                called.add(part.call_id or "")  # type: ignore[union-attr]
+            elif kind is ToolResult and part.call_id and part.call_id in called:  # type: ignore[union-attr]
+                results[part.call_id] = part, entry  # type: ignore[union-attr, assignment]
+    return results
 
 
 def _parts(
-    message: Message, answers: dict[str, tuple[ToolResult, Message]], taken: set[int]
-) -> list[Part | Done]:
-    found: list[Part | Done] = []
+    message: Message, results: dict[str, tuple[ToolResult, Message]], used: set[int]
+) -> list[Part | ToolUse]:
+    parts: list[Part | ToolUse] = []
     if _TOOLS.isdisjoint(part.__class__ for part in message.parts):
-        found.extend(message.parts)
-        return found
+        parts.extend(message.parts)
+        return parts
     for part in message.parts:
         if isinstance(part, ToolCall):
-            answered = None if part.call_id is None else answers.pop(part.call_id, None)
-            if answered is not None:
-                taken.add(id(answered[0]))
-            found.append(Done(part, *(answered or (None, None))))
-        elif not (isinstance(part, ToolResult) and id(part) in taken):
-            found.append(part)
-    return found
+            result = None if part.call_id is None else results.pop(part.call_id, None)
+            if result is not None:
+                used.add(id(result[0]))
+            parts.append(ToolUse(part, *(result or (None, None))))
+        elif not (isinstance(part, ToolResult) and id(part) in used):
+            parts.append(part)
+    return parts
 
 
-def _goes_on(before: Message, message: Message) -> bool:
+def _is_same_speaker(previous: Message, message: Message) -> bool:
     return (
-        before.role == message.role == "assistant"
-        and before.model == message.model
-        and before.hidden == message.hidden
-        and before.sidechain == message.sidechain
+        previous.role == message.role == "assistant"
+        and previous.model == message.model
+        and previous.hidden == message.hidden
+        and previous.sidechain == message.sidechain
     )

@@ -1,7 +1,7 @@
-"""Plain text: everything that was said and done, to be read and searched with anything.
+"""Plain text: all messages and tool calls, to be read and searched with any tool.
 
-What others said stands four columns in, our own words at most two: no text can pass for them. Lines are as
-long as they were; characters that could mislead are shown as escapes.
+Content is indented by four columns, labels by at most two, so no content can pass for a label. Lines are not
+wrapped; misleading characters are shown as escapes.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import sys
 from typing import IO, TYPE_CHECKING, cast
 
 from agent_journal.writers import WriterInfo
-from agent_journal.writers.rendering.pages import Book, write_folder
-from agent_journal.writers.text.page import absent, index, page
+from agent_journal.writers.rendering.pages import PageSet, write_folder
+from agent_journal.writers.text.page import write_index, write_missing, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agent_journal.model import Item
     from agent_journal.writers import Bundle, Run
-    from agent_journal.writers.rendering.pages import Form
+    from agent_journal.writers.rendering.pages import PageFormat
 
 INFO = WriterInfo(
     name="text",
@@ -27,23 +27,23 @@ INFO = WriterInfo(
     layout="pages",
     loses=(
         "in one document: images and files, except for their names",
-        "tokens of single messages",
-        "tools that were offered, and requests, except for why they failed",
-        "signatures and encrypted thoughts",
-        "what only the source has a field for",
+        "token usage of single messages",
+        "offered tools; requests, except for the reasons they failed",
+        "signatures and encrypted reasoning",
+        "source-specific fields",
     ),
-    evidence="UTF-8, lines end with a line feed",
+    evidence="UTF-8 with line feeds",
 )
-__all__ = ["INFO", "absent", "index", "page", "write", "write_pages"]
+__all__ = ["INFO", "write", "write_index", "write_missing", "write_page", "write_pages"]
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
-    """Write all items one below the other."""
-    book = Book(run, None)
+    """Write all items into one document."""
+    pages = PageSet(run, None)
     for item in items:
-        page(item, book.page(item), out)
+        write_page(item, pages.add_page(item), out)
 
 
 def write_pages(items: Iterable[Item], bundle: Bundle, run: Run) -> None:
     """Write a file for each item, and `index.txt`."""
-    write_folder(items, bundle, run, cast("Form", sys.modules[__name__]), INFO.suffix)
+    write_folder(items, bundle, run, cast("PageFormat", sys.modules[__name__]), INFO.suffix)

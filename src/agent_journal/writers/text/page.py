@@ -11,162 +11,167 @@ from agent_journal.text import describe
 from agent_journal.text.describe import compact
 from agent_journal.text.humanize import count
 from agent_journal.text.sanitize import one_line
-from agent_journal.writers.rendering.pages import address_in_index
-from agent_journal.writers.rendering.turns import places, sections, turns
-from agent_journal.writers.rendering.utc_times import clock, day, short, span
-from agent_journal.writers.text.parts import part, said
+from agent_journal.writers.rendering.pages import index_link
+from agent_journal.writers.rendering.turns import iter_turns, referenced_messages, split_sections
+from agent_journal.writers.rendering.utc_times import clock, date_and_time, day, span
+from agent_journal.writers.text.parts import indented, part_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.model import Item, Memory, Message
-    from agent_journal.writers.rendering.pages import Absent, Book, Facts, Page
+    from agent_journal.writers.rendering.pages import IndexEntry, MissingPage, Page, PageSet
     from agent_journal.writers.rendering.turns import Section, Turn
 
-_MUCH = 1 << 20
+_BUFFER_CHARS = 1 << 20
 _RULE = "=" * 80
-_WORDS = 60
+_MAX_EXCERPT_CHARS = 60
 
 
-def page(item: Item, page: Page, out: IO[bytes]) -> None:
+def write_page(item: Item, page: Page, out: IO[bytes]) -> None:
     """Write a conversation or memory."""
     lines = _conversation(item, page) if isinstance(item, Conversation) else _memory(item, page)
-    waiting: list[bytes] = []
-    size = 0
+    buffered: list[bytes] = []
+    buffered_chars = 0
     for line in lines:
-        waiting.append(line.encode("utf-8", "replace"))
-        size += len(line)
-        if size > _MUCH:
-            out.write(b"\n".join([*waiting, b""]))
-            waiting, size = [], 0
-    out.write(b"\n".join([*waiting, b"", b""]))
+        buffered.append(line.encode("utf-8", "replace"))
+        buffered_chars += len(line)
+        if buffered_chars > _BUFFER_CHARS:
+            out.write(b"\n".join([*buffered, b""]))
+            buffered, buffered_chars = [], 0
+    out.write(b"\n".join([*buffered, b"", b""]))
 
 
-def index(book: Book, out: IO[bytes]) -> None:
+def write_index(pages: PageSet, out: IO[bytes]) -> None:
     """Write the index of a folder."""
-    out.write("\n".join([*_index(book), ""]).encode("utf-8", "replace"))
+    out.write("\n".join([*_index_lines(pages), ""]).encode("utf-8", "replace"))
 
 
-def absent(missing: Absent, out: IO[bytes]) -> None:
-    """Say that a conversation is not here."""
-    out.write(f"Not here: {one_line(missing.source)} {one_line(missing.id)}\n".encode("utf-8", "replace"))
+def write_missing(missing: MissingPage, out: IO[bytes]) -> None:
+    """Write a page for a conversation that is linked to but not in this export."""
+    out.write(
+        f"Not in this export: {one_line(missing.source)} {one_line(missing.id)}\n".encode("utf-8", "replace")
+    )
 
 
-def _index(book: Book) -> Iterator[str]:
-    memories = book.memories()
-    told = count(len(book.facts) - len(memories), "conversation")
-    kept = f" and {count(len(memories), 'memory', 'memories')}" if memories else ""
-    yield f"{told}{kept}; times are UTC"
-    below = book.children()
-    for project in book.projects():
+def _index_lines(pages: PageSet) -> Iterator[str]:
+    memories = pages.memories()
+    conversations = count(len(pages.entries) - len(memories), "conversation")
+    memory_count = f" and {count(len(memories), 'memory', 'memories')}" if memories else ""
+    yield f"{conversations}{memory_count}. Times are UTC."
+    children = pages.children()
+    for project in pages.projects():
         yield f"\n{one_line(project.name)}"
         for day_ in project.days:
             yield f"\n  {day_.date or 'Undated'}"
             for top in day_.entries:
                 pending = [(top, 2)]
                 while pending:
-                    facts, depth = pending.pop()
-                    yield f"{'  ' * depth}{_entry(facts, book)}"
-                    pending.extend((child, depth + 1) for child in reversed(below.get(facts.name, ())))
+                    entry, depth = pending.pop()
+                    yield f"{'  ' * depth}{_entry_line(entry, pages)}"
+                    pending.extend((child, depth + 1) for child in reversed(children.get(entry.name, ())))
     if memories:
         yield "\nMemories\n"
-        yield from (f"    {_entry(facts, book)}" for facts in memories)
+        yield from (f"    {_entry_line(entry, pages)}" for entry in memories)
 
 
-def _entry(facts: Facts, book: Book) -> str:
-    at = short(facts.begun_at) if facts.is_memory else clock(facts.begun_at)
-    told = [at, one_line(facts.title), facts.relation or "", address_in_index(facts, book)]
-    return "  ".join(filter(None, told))
+def _entry_line(entry: IndexEntry, pages: PageSet) -> str:
+    time = date_and_time(entry.started_at) if entry.is_memory else clock(entry.started_at)
+    columns = [time, one_line(entry.title), entry.relation or "", index_link(entry, pages)]
+    return "  ".join(filter(None, columns))
 
 
 def _memory(memory: Memory, page: Page) -> Iterator[str]:
-    told = {
+    metadata = {
         "Memory": memory.kind,
         "Source": page.run.titles.get(memory.source, memory.source),
-        "Id": memory.id,
+        "ID": memory.id,
         "About": memory.about or "",
-        "Time": short(memory.at),
+        "Time": date_and_time(memory.at),
         "Redacted": redaction.told(memory),
     }
-    yield from _head(page.facts.title, told)
-    yield f"\n{said(memory.text)}"
+    yield from _header(page.entry.title, metadata)
+    yield f"\n{indented(memory.text)}"
 
 
 def _conversation(conversation: Conversation, page: Page) -> Iterator[str]:
-    yield from _head(page.facts.title, _about(conversation, page))
+    yield from _header(page.entry.title, _metadata(conversation, page))
     for summary in conversation.summaries:
-        yield f"\n  Summary {short(summary.at)}".rstrip()
-        yield said(summary.text)
-    found, failures = sections(conversation), describe.failures(conversation)
-    named = places(conversation, found)
-    is_aside = all(message.sidechain for message in tree.messages(conversation))
-    for section in found:
+        yield f"\n  Summary {date_and_time(summary.at)}".rstrip()
+        yield indented(summary.text)
+    sections, failures = split_sections(conversation), describe.failures(conversation)
+    referenced = referenced_messages(conversation, sections)
+    is_sidechain = all(message.sidechain for message in tree.messages(conversation))
+    for section in sections:
         if section.kind != "main":
-            yield f"\n{_RULE}\n{_beginning(section)}"
-        told = [*turns(section.entries, failures, named)]
-        if section.kind == "main" and told and isinstance(told[0], Event):
-            yield ""  # a message begins with a line of its own
-        yield from _turns(told, page, is_aside=is_aside or section.kind == "subagent")
+            yield f"\n{_RULE}\n{_section_heading(section)}"
+        turns = [*iter_turns(section.entries, failures, referenced)]
+        if section.kind == "main" and turns and isinstance(turns[0], Event):
+            yield ""  # a message starts with an empty line of its own
+        yield from _turn_lines(turns, page, is_sidechain=is_sidechain or section.kind == "subagent")
     for feedback in conversation.feedback:
         words = ("Feedback", feedback.message_id, feedback.rating, feedback.text)
         yield f"\n  {one_line(' '.join(filter(None, words)))}"
 
 
-def _head(title: str, told: dict[str, str]) -> Iterator[str]:
+def _header(title: str, metadata: dict[str, str]) -> Iterator[str]:
     yield f"{_RULE}\n{one_line(title)}\n"
-    yield from (f"{name + ':':10} {one_line(value)}" for name, value in told.items() if value)
+    yield from (f"{name + ':':10} {one_line(value)}" for name, value in metadata.items() if value)
 
 
-def _about(conversation: Conversation, page: Page) -> dict[str, str]:
-    facts, run, link = page.facts, page.run, conversation.link
-    moments = span(facts.begun_at, facts.ended_at)
+def _metadata(conversation: Conversation, page: Page) -> dict[str, str]:
+    entry, run, link = page.entry, page.run, conversation.link
+    time_range = span(entry.started_at, entry.ended_at)
     return {
-        "Source": f"{run.titles.get(facts.source, facts.source)} {conversation.app_version or ''}".rstrip(),
-        "Id": conversation.id,
+        "Source": f"{run.titles.get(entry.source, entry.source)} {conversation.app_version or ''}".rstrip(),
+        "ID": conversation.id,
         "Project": conversation.cwd or "",
         "Git": " ".join(filter(None, (conversation.git_branch, conversation.git_commit))),
-        "Model": ", ".join(facts.models),
-        "Time": f"{moments} (UTC)" if moments else "",
-        "Messages": f"{facts.messages:,}",
+        "Model": ", ".join(entry.models),
+        "Time": f"{time_range} (UTC)" if time_range else "",
+        "Messages": f"{entry.messages:,}",
         "Answers": describe.answers(conversation),
-        "Tokens": facts.tokens,
+        "Tokens": entry.tokens,
         "Parent": f"{describe.RELATIONS[link.relation]} {link.conversation_id}" if link else "",
-        "Children": ", ".join(f"{kin.relation} {kin.id}" for kin, _ in page.children()),
+        "Children": ", ".join(f"{child.relation} {child.id}" for child, _ in page.children()),
         "Tags": ", ".join(conversation.tags),
         "Redacted": redaction.told(conversation),
     }
 
 
-def _beginning(section: Section) -> str:
-    what = "Subagent" if section.kind == "subagent" else "Another branch"
+def _section_heading(section: Section) -> str:
+    kind = "Subagent" if section.kind == "subagent" else "Another branch"
     if section.after is None:
-        return what if section.kind == "subagent" else "Another beginning"
-    words = " ".join(tree.plain_text(section.after)[: 4 * _WORDS].split())[:_WORDS]
-    told = f" “{one_line(words)}”" if words else ""
-    return f"{what}, after {section.after.role} {clock(section.after.at)}".rstrip() + told
+        return kind if section.kind == "subagent" else "Another starting point"
+    excerpt = " ".join(tree.plain_text(section.after)[: 4 * _MAX_EXCERPT_CHARS].split())[:_MAX_EXCERPT_CHARS]
+    quoted_excerpt = f" “{one_line(excerpt)}”" if excerpt else ""
+    return f"{kind}, after {section.after.role} {clock(section.after.at)}".rstrip() + quoted_excerpt
 
 
-def _turns(found: Iterable[Turn | Event], page: Page, *, is_aside: bool) -> Iterator[str]:
-    today = ""
-    for each in found:
-        if isinstance(each, Event):
-            words = (each.name, clock(each.at), compact(each.data) if each.data else "")
+def _turn_lines(turns: Iterable[Turn | Event], page: Page, *, is_sidechain: bool) -> Iterator[str]:
+    current_day = ""
+    for turn in turns:
+        if isinstance(turn, Event):
+            words = (turn.name, clock(turn.at), compact(turn.data) if turn.data else "")
             yield f"  · {one_line(' '.join(filter(None, words)))}"
             continue
-        message = each.message
-        if not each.goes_on:
-            this_day = day(message.at)
-            at = clock(message.at) if this_day == today else short(message.at)
-            today = this_day or today
-            yield f"\n{_speaker(message, at, is_aside=is_aside)}"
-        if not each.message.parts:
+        message = turn.message
+        if not turn.is_continuation:
+            day_ = day(message.at)
+            time = clock(message.at) if day_ == current_day else date_and_time(message.at)
+            current_day = day_ or current_day
+            yield f"\n{_speaker(message, time, is_sidechain=is_sidechain)}"
+        if not turn.message.parts:
             yield "  (empty)"
-        for one in each.parts:
-            yield from part(one, page)
-        yield from (f"  ! request failed: {one_line(failure)}" for failure in each.failures)
+        for part in turn.parts:
+            yield from part_lines(part, page)
+        yield from (f"  ! Request failed: {one_line(failure)}" for failure in turn.failures)
 
 
-def _speaker(message: Message, at: str, *, is_aside: bool) -> str:
-    who = "Tool" if is_answer(message) else message.role.capitalize()
-    marks = ["hidden" if message.hidden else "", "subagent" if message.sidechain and not is_aside else ""]
-    return " · ".join(filter(None, [who, one_line(message.model or ""), at, *marks]))
+def _speaker(message: Message, time: str, *, is_sidechain: bool) -> str:
+    name = "Tool" if is_answer(message) else message.role.capitalize()
+    labels = [
+        "hidden" if message.hidden else "",
+        "subagent" if message.sidechain and not is_sidechain else "",
+    ]
+    return " · ".join(filter(None, [name, one_line(message.model or ""), time, *labels]))

@@ -8,8 +8,8 @@ from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, T
 from agent_journal.text import describe
 from agent_journal.text.describe import compact, plain
 from agent_journal.text.sanitize import one_line, safe
-from agent_journal.writers.rendering.file_edits import edits
-from agent_journal.writers.rendering.turns import Done
+from agent_journal.writers.rendering.file_edits import file_edits
+from agent_journal.writers.rendering.turns import ToolUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,112 +17,112 @@ if TYPE_CHECKING:
     from agent_journal.model import Part
     from agent_journal.writers.rendering.pages import Page
 
-_IN = "    "
-_DEEPER = "      "
-_HOW = {True: "error", False: "ok", None: "done"}
+_INDENT = "    "
+_DEEP_INDENT = "      "
+_STATUSES = {True: "error", False: "ok", None: "done"}
 
 
-def said(text: str, indent: str = _IN) -> str:
-    """What others said, four columns in."""
+def indented(text: str, indent: str = _INDENT) -> str:
+    """Content, indented and safe to print."""
     plain = (text.replace("\r\n", "\n") if "\r" in text else text).strip("\n")
     return indent + safe(plain).replace("\n", f"\n{indent}")
 
 
-def part(each: Part | Done, page: Page) -> Iterator[str]:
-    """The lines of a part, the first one empty where that tells it from what is before it."""
-    match each:
+def part_lines(part: Part | ToolUse, page: Page) -> Iterator[str]:
+    """The lines of a part, with an empty line first where a separator is needed."""
+    match part:
         case Text(injected=True):
-            yield "\n  [added by the tool]"
-            yield said(each.text, _DEEPER)
+            yield "\n  [added by the tool, not written by the user]"
+            yield indented(part.text, _DEEP_INDENT)
         case Text():
-            if each.text.strip():
-                yield f"\n{said(each.text)}"
-            yield from _citations(each)
-        case Done():
-            yield from _call(each.call, each.result, page)
+            if part.text.strip():
+                yield f"\n{indented(part.text)}"
+            yield from _citation_lines(part)
+        case ToolUse():
+            yield from _call_lines(part.call, part.result, page)
         case ToolCall():
-            yield from _call(each, None, page)
+            yield from _call_lines(part, None, page)
         case ToolResult():
-            yield f"\n  ← {one_line(each.name or 'a tool')} ({_how(each)})"
-            yield from _output(each, page)
+            yield f"\n  ← {one_line(part.name or 'a tool')} ({_status(part)})"
+            yield from _output_lines(part, page)
         case Reasoning():
-            yield from _thought(each)
+            yield from _reasoning(part)
         case Code():
-            words = filter(None, ("code", each.language, describe.place(each)))
-            yield f"\n  {one_line(' '.join(words))}:"
-            yield said(each.code)
+            labels = filter(None, ("code", part.language, describe.code_location(part)))
+            yield f"\n  {one_line(' '.join(labels))}:"
+            yield indented(part.code)
         case Media():
-            path = page.file(each)
-            yield f"\n  [{one_line(describe.media(each))}{f': {path}' if path else ''}]"
-            if held := tree.held_text(each):
-                yield said(held)
+            path = page.file_path(part)
+            yield f"\n  [{one_line(describe.media(part))}{f': {path}' if path else ''}]"
+            if text := tree.held_text(part):
+                yield indented(text)
         case Other():
-            yield f"\n  [{one_line(each.name or 'other content')}]"
-            yield said(compact(each.data))
+            yield f"\n  [{one_line(part.name or 'other content')}]"
+            yield indented(compact(part.data))
 
 
-def _citations(text: Text) -> Iterator[str]:
+def _citation_lines(text: Text) -> Iterator[str]:
     for citation in text.citations:
-        cited = describe.citation(citation)
-        yield f"  [cites {one_line(cited)}]"
-        if citation.text and citation.text != cited:
-            yield said(citation.text)
+        description = describe.citation(citation)
+        yield f"  [source: {one_line(description)}]"
+        if citation.text and citation.text != description:
+            yield indented(citation.text)
 
 
-def _thought(thought: Reasoning) -> Iterator[str]:
-    if thought.text:
+def _reasoning(reasoning: Reasoning) -> Iterator[str]:
+    if reasoning.text:
         yield "\n  thinking:"
-        yield said(thought.text)
-    if thought.summary:
-        yield "\n  thinking, in short:"
-        yield said(thought.summary)
-    if not thought.text and not thought.summary:
-        yield "\n  thinking, which the source does not show"
+        yield indented(reasoning.text)
+    if reasoning.summary:
+        yield "\n  thinking, summary:"
+        yield indented(reasoning.summary)
+    if not reasoning.text and not reasoning.summary:
+        yield "\n  thinking (not recorded)"
 
 
-def _call(call: ToolCall, result: ToolResult | None, page: Page) -> Iterator[str]:
+def _call_lines(call: ToolCall, result: ToolResult | None, page: Page) -> Iterator[str]:
     yield f"\n  → {one_line(call.name)}{'' if result is not None else ' (no result)'}"
-    yield from _input(call)
+    yield from _input_lines(call)
     if result is not None:
-        yield f"  ← {_how(result)}"
-        yield from _output(result, page)
+        yield f"  ← {_status(result)}"
+        yield from _output_lines(result, page)
 
 
-def _how(result: ToolResult) -> str:
-    return f"{_HOW[result.is_error]}, {describe.amount(result)}"
+def _status(result: ToolResult) -> str:
+    return f"{_STATUSES[result.is_error]}, {describe.result_size(result)}"
 
 
-def _input(call: ToolCall) -> Iterator[str]:
-    changed = edits(call)
-    for edit in changed:
-        yield f"{_IN}{'new file' if edit.is_new else 'change in'} {one_line(edit.path or '')}:"
-        yield said(edit.diff, _DEEPER)
-    if not changed:
-        yield from _given(tree.arguments(call))
+def _input_lines(call: ToolCall) -> Iterator[str]:
+    changes = file_edits(call)
+    for change in changes:
+        yield f"{_INDENT}{'new file' if change.is_new else 'changes in'} {one_line(change.path or '')}:"
+        yield indented(change.diff, _DEEP_INDENT)
+    if not changes:
+        yield from _argument_lines(tree.arguments(call))
 
 
-def _given(given: Any) -> Iterator[str]:
-    if not isinstance(given, dict):
-        if given not in (None, ""):
-            yield said(plain(given))
+def _argument_lines(arguments: Any) -> Iterator[str]:
+    if not isinstance(arguments, dict):
+        if arguments not in (None, ""):
+            yield indented(plain(arguments))
         return
-    for name, value in given.items():
+    for name, value in arguments.items():
         text = plain(value)
         if "\n" in text:
-            yield f"{_IN}{one_line(name)}:"
-            yield said(text, _DEEPER)
+            yield f"{_INDENT}{one_line(name)}:"
+            yield indented(text, _DEEP_INDENT)
         else:
-            yield f"{_IN}{one_line(name)}: {one_line(text)}"
+            yield f"{_INDENT}{one_line(name)}: {one_line(text)}"
 
 
-def _output(result: ToolResult, page: Page) -> Iterator[str]:
+def _output_lines(result: ToolResult, page: Page) -> Iterator[str]:
     if isinstance(result.output, str):
         if result.output:
-            yield said(result.output)
+            yield indented(result.output)
         return
-    for each in result.output:
-        if isinstance(each, Text):
-            yield said(each.text)
-            yield from _citations(each)
+    for part in result.output:
+        if isinstance(part, Text):
+            yield indented(part.text)
+            yield from _citation_lines(part)
         else:
-            yield from part(each, page)
+            yield from part_lines(part, page)

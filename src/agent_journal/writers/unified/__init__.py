@@ -1,9 +1,9 @@
 """The Unified Conversation Schema 1.0.0: one JSON object per conversation and line.
 
-A conversation id that is no UUID becomes the UUIDv5 of `<source>-<id>`, as does the id of the conversation it
-came from; the original is `session.session_id` and `platform.metadata.conversation_id`. What the schema has
-no field for is kept where it invites it: in `platform.metadata`, `context.custom`, the `metadata` of messages
-and blocks, and the further top-level keys `events`, `tools` and `requests`.
+A conversation id that is no UUID becomes the UUIDv5 of `<source>-<id>`, as does the id of its parent
+conversation; the original is in `session.session_id` and `platform.metadata.conversation_id`. Data without a
+field in the schema is in its open objects: `platform.metadata`, `context.custom`, the `metadata` of messages
+and blocks, and the additional top-level keys `events`, `tools` and `requests`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ INFO = WriterInfo(
     title="Unified Conversation Schema",
     suffix=".json",
     layout="lines",
-    loses=("memories", "content in the source's own form"),
-    evidence="the JSON Schema, version 1.0.0 of December 2025; ours has the same constraints",
+    loses=("memories", "native content"),
+    evidence="the JSON Schema, version 1.0.0 of December 2025; the bundled schema has the same constraints",
 )
 
 
@@ -35,7 +35,7 @@ def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
     """Write each conversation as one line."""
     for item in items:
         if isinstance(item, Memory):
-            run.cannot_say(item, "", "a memory is no conversation")
+            run.note_not_preserved(item, "", "a memory, as it is no conversation")
             continue
         out.write(encode(document(item, run)))
         out.write(b"\n")

@@ -19,45 +19,45 @@ from agent_journal.model import (
     tree,
 )
 from agent_journal.notes import Kind
-from agent_journal.writers.unified.own_fields import stated
+from agent_journal.writers.unified.own_fields import without_nulls
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, ToolResult
     from agent_journal.writers import Run
-    from agent_journal.writers.unified.own_fields import Untold
+    from agent_journal.writers.unified.own_fields import OwnFields
 
 _RESULT_TYPES = {"duration_ms": int, "exit_code": int}
 
 
-# What a block's metadata holds beside what only the source has a name for.
-_TEXT_FACTS = frozenset({"citations", "injected"})
-_CODE_FACTS = frozenset({"line_range"})
-_THINKING_FACTS = frozenset({"summary", "encrypted"})
-_IMAGE_FACTS = frozenset({"ref", "size", "mime", "text"})
-_RESULT_FACTS = frozenset({"name"})
-# The tags of parts that stand in the metadata of a text block.
+# Fields of a block's metadata other than the source's own.
+_TEXT_FIELDS = frozenset({"citations", "injected"})
+_CODE_FIELDS = frozenset({"line_range"})
+_THINKING_FIELDS = frozenset({"summary", "encrypted"})
+_IMAGE_FIELDS = frozenset({"ref", "size", "mime", "text"})
+_RESULT_FIELDS = frozenset({"name"})
+# The tags of parts that are in the metadata of a text block.
 _PLACEHOLDERS = ("media", "other", "reasoning")
 
 Block: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
-"""A block, and what it does not tell of its part."""
+"""A block, and the own fields of its part."""
 
 
 class Content:
-    """Makes the blocks of one conversation, and counts what the schema says differently or not at all."""
+    """Builds the blocks of one conversation, and counts what the schema changes or cannot represent."""
 
-    def __init__(self, conversation: Conversation, untold: Untold) -> None:
+    def __init__(self, conversation: Conversation, own_fields: OwnFields) -> None:
         self.tool_calls = 0
         self._conversation = conversation
-        self._untold = untold
+        self._own_fields = own_fields
         self._message_id = ""
-        self._unexpressed: Counter[str] = Counter()
-        self._raw_inputs = self._made_ids = self._guessed_links = 0
-        self._unanswered: list[str] = []
+        self._replaced: Counter[str] = Counter()
+        self._raw_inputs = self._generated_ids = self._guessed_links = 0
+        self._calls_without_id: list[str] = []
 
     def blocks(self, message: Message) -> tuple[list[dict[str, Any]], list[dict[str, Any] | None]]:
-        """The content of a message; and what each block does not tell, if any leaves something untold."""
+        """The content of a message, and the own fields of each block, if there are any."""
         self._message_id = message.id
-        return _apart([self._block(part) for part in message.parts])
+        return _split_own_fields([self._block(part) for part in message.parts])
 
     def _block(self, part: Part) -> Block:
         match part:
@@ -72,7 +72,7 @@ class Content:
             case Media():
                 if part.kind == "image":
                     return self._image(part)
-                return self._placeholder(part, _media_words(part))
+                return self._placeholder(part, _media_label(part))
             case Other():
                 return self._placeholder(part, part.name or "unknown content")
         return self._tool_result(part)
@@ -80,7 +80,7 @@ class Content:
     def _tool_use(self, call: ToolCall) -> Block:
         self.tool_calls += 1
         value = tree.arguments(call)
-        untold = self._untold.input(call.input, value) | self._untold.kind(call)
+        own_fields = self._own_fields.input(call.input, value) | self._own_fields.kind(call)
         if value is None:
             value = {}
         elif value.__class__ is not dict:
@@ -88,42 +88,44 @@ class Content:
             value = {"raw": value}
         call_id = call.call_id
         if call_id is None:
-            call_id = self._made_id()
-            self._unanswered.append(call_id)
-            untold["call_id"] = None
+            call_id = self._generate_id()
+            self._calls_without_id.append(call_id)
+            own_fields["call_id"] = None
         block = {"type": "tool_use", "id": call_id, "name": call.name, "input": value}
-        return self._with_metadata(block, {}, call.extra, untold)
+        return self._with_metadata(block, {}, call.extra, own_fields)
 
     def _tool_result(self, result: ToolResult) -> Block:
-        untold = self._untold.is_error(result.is_error)
+        own_fields = self._own_fields.is_error(result.is_error)
         if result.call_id is None:
-            untold["call_id"] = None
+            own_fields["call_id"] = None
         output: Any = result.output
         if not isinstance(output, str):
-            output, parts = _apart([self._block(part) for part in output])
+            output, parts = _split_own_fields([self._block(part) for part in output])
             if parts:
-                untold["parts"] = parts
+                own_fields["parts"] = parts
         block: dict[str, Any] = {
             "type": "tool_result",
-            "tool_use_id": self._answered(result.call_id),
+            "tool_use_id": self._resolve_call_id(result.call_id),
             "content": output,
             "is_error": result.is_error is True,
         }
-        named = {} if result.name is None else {"name": result.name}
-        return self._with_metadata(block, named, result.extra, untold, _RESULT_FACTS)
+        metadata = {} if result.name is None else {"name": result.name}
+        return self._with_metadata(block, metadata, result.extra, own_fields, _RESULT_FIELDS)
 
-    def _answered(self, call_id: str | None) -> str:
-        """The call that a result answers: a result without an id belongs to the one call without an id."""
+    def _resolve_call_id(self, call_id: str | None) -> str:
+        """The call id of a result; a result without an id belongs to the only call without an id."""
         if call_id is not None:
             return call_id
-        if len(self._unanswered) == 1:
+        if len(self._calls_without_id) == 1:
             self._guessed_links += 1
-            return self._unanswered.pop()
-        return self._made_id()
+            return self._calls_without_id.pop()
+        return self._generate_id()
 
-    def _made_id(self) -> str:
-        self._made_ids += 1
-        return ids.made(self._conversation.source, self._conversation.id, self._message_id, self._made_ids)
+    def _generate_id(self) -> str:
+        self._generated_ids += 1
+        return ids.made(
+            self._conversation.source, self._conversation.id, self._message_id, self._generated_ids
+        )
 
     def _thinking(self, reasoning: Reasoning) -> Block:
         text, summary = reasoning.text, reasoning.summary
@@ -132,85 +134,93 @@ class Content:
         block = {"type": "thinking", "thinking": (summary if text is None else text) or ""}
         if reasoning.signature is not None:
             block["signature"] = reasoning.signature
-        named = {"summary": summary if text is not None else None, "encrypted": reasoning.encrypted}
-        untold = {} if text is not None else {"thinking": "none" if summary is None else "summary"}
-        return self._with_metadata(block, stated(named), reasoning.extra, untold, _THINKING_FACTS)
+        metadata = {"summary": summary if text is not None else None, "encrypted": reasoning.encrypted}
+        own_fields = {} if text is not None else {"thinking": "none" if summary is None else "summary"}
+        return self._with_metadata(
+            block, without_nulls(metadata), reasoning.extra, own_fields, _THINKING_FIELDS
+        )
 
-    def _placeholder(self, part: Media | Other | Reasoning, words: str) -> Block:
-        kind = part.kind if isinstance(part, Media) else words
-        self._unexpressed[kind] += 1
-        return {"type": "text", "text": f"[{words}]", "metadata": part}, {}
+    def _placeholder(self, part: Media | Other | Reasoning, label: str) -> Block:
+        kind = part.kind if isinstance(part, Media) else label
+        self._replaced[kind] += 1
+        return {"type": "text", "text": f"[{label}]", "metadata": part}, {}
 
     def _text(self, part: Text) -> Block:
         block = {"type": "text", "text": part.text}
         if not part.citations and not part.extra and not part.injected:
             return block, {}
-        named: dict[str, Any] = {"citations": part.citations} if part.citations else {}
+        metadata: dict[str, Any] = {"citations": part.citations} if part.citations else {}
         if part.injected:
-            named["injected"] = True
-        untold = {"text": True} if part.extra.get("type") in _PLACEHOLDERS else {}
-        return self._with_metadata(block, named, part.extra, untold, _TEXT_FACTS)
+            metadata["injected"] = True
+        own_fields = {"text": True} if part.extra.get("type") in _PLACEHOLDERS else {}
+        return self._with_metadata(block, metadata, part.extra, own_fields, _TEXT_FIELDS)
 
     def _code(self, part: Code) -> Block:
         block: dict[str, Any] = {"type": "code", "code": part.code}
-        block |= stated({"language": part.language, "file_path": part.file})
-        lines = stated({"start": part.first_line, "end": part.last_line})
-        named = {}
-        if lines and min(lines.values()) < 1:  # the schema counts from one
-            named = {"line_range": lines}
+        block |= without_nulls({"language": part.language, "file_path": part.file})
+        lines = without_nulls({"start": part.first_line, "end": part.last_line})
+        metadata = {}
+        if lines and min(lines.values()) < 1:  # line numbers of the schema start at one
+            metadata = {"line_range": lines}
         elif lines:
             block |= {"line_range": lines}
-        return self._with_metadata(block, named, part.extra, {}, _CODE_FACTS)
+        return self._with_metadata(block, metadata, part.extra, {}, _CODE_FIELDS)
 
     def _image(self, part: Media) -> Block:
         form, data = ("base64", part.data) if part.data is not None else ("url", part.ref)
         block: dict[str, Any] = {"type": "image"}
         if data is not None:
-            block["source"] = {"type": form, **stated({"media_type": part.mime}), "data": data}
-        block |= stated({"alt_text": part.name})
-        named = {
+            block["source"] = {"type": form, **without_nulls({"media_type": part.mime}), "data": data}
+        block |= without_nulls({"alt_text": part.name})
+        metadata = {
             "ref": part.ref if form == "base64" else None,
             "size": part.size,
             "mime": part.mime if data is None else None,
             "text": part.text,
         }
-        return self._with_metadata(block, stated(named), part.extra, {}, _IMAGE_FACTS)
+        return self._with_metadata(block, without_nulls(metadata), part.extra, {}, _IMAGE_FIELDS)
 
     def _with_metadata(
         self,
         block: dict[str, Any],
-        named: dict[str, Any],
+        metadata: dict[str, Any],
         extra: Bag,
-        untold: dict[str, Any],
-        facts: frozenset[str] = frozenset(),
+        own_fields: dict[str, Any],
+        reserved: frozenset[str] = frozenset(),
     ) -> Block:
-        """The block with what has a name here and what only the source has one for."""
+        """The block with its metadata and the source's own fields."""
         if extra:
-            untold |= self._untold.add(named, extra, facts, _RESULT_TYPES if facts is _RESULT_FACTS else {})
-        if named:
-            block["metadata"] = named
-        return block, untold
+            own_fields |= self._own_fields.add(
+                metadata, extra, reserved, _RESULT_TYPES if reserved is _RESULT_FIELDS else {}
+            )
+        if metadata:
+            block["metadata"] = metadata
+        return block, own_fields
 
     def note(self, run: Run) -> None:
-        """Note once what was counted."""
+        """Note the counted changes and losses."""
         conversation = self._conversation
-        for kind, count in sorted(self._unexpressed.items()):
-            run.cannot_say(conversation, "", f"{count} × {kind}: a text block with the value as its metadata")
+        for kind, count in sorted(self._replaced.items()):
+            run.note_not_preserved(
+                conversation, "", f"{count} × {kind}: replaced by a text block with the value as its metadata"
+            )
         if self._raw_inputs:
-            run.changed(conversation, "", f"{self._raw_inputs} × tool input that is no object: under 'raw'")
-        about = f"{conversation.source}:{conversation.id}"
-        if self._made_ids:
-            run.note.add(Kind.MISSING_ID, about, "", f"{self._made_ids} × tool call or result")
+            run.note_changed(
+                conversation, "", f"{self._raw_inputs} × tool input that is no object: wrapped as 'raw'"
+            )
+        source_id = f"{conversation.source}:{conversation.id}"
+        if self._generated_ids:
+            run.note.add(Kind.MISSING_ID, source_id, "", f"{self._generated_ids} × tool call or result")
         if self._guessed_links:
-            run.note.add(Kind.GUESSED_LINK, about, "", f"{self._guessed_links} × tool result")
+            run.note.add(Kind.GUESSED_LINK, source_id, "", f"{self._guessed_links} × tool result")
 
 
-def _apart(found: list[Block]) -> tuple[list[dict[str, Any]], list[dict[str, Any] | None]]:
-    """The blocks; and what each leaves untold, as long a list or an empty one."""
-    untold = [left or None for _, left in found]
-    return [block for block, _ in found], untold if any(untold) else []
+def _split_own_fields(blocks: list[Block]) -> tuple[list[dict[str, Any]], list[dict[str, Any] | None]]:
+    """The blocks, and a list of their own fields, which is empty if there are none."""
+    own_fields = [fields or None for _, fields in blocks]
+    return [block for block, _ in blocks], own_fields if any(own_fields) else []
 
 
-def _media_words(part: Media) -> str:
+def _media_label(part: Media) -> str:
     name = part.name or part.ref
     return f"{part.kind}: {name}" if name else part.kind

@@ -12,19 +12,19 @@ import msgspec
 from agent_journal.model import Conversation, Event, Feedback, Message, ids, timestamps, tree
 from agent_journal.notes import Kind
 from agent_journal.writers.unified.content import Content
-from agent_journal.writers.unified.messages import amount, count, messages, untold_of
-from agent_journal.writers.unified.own_fields import NAME, Untold, present, stated
+from agent_journal.writers.unified.messages import amount, count, entry_own_fields, messages
+from agent_journal.writers.unified.own_fields import OWN_KEY, OwnFields, nonempty, without_nulls
 
 if TYPE_CHECKING:
     from agent_journal.model import Link
     from agent_journal.writers import Run
 
 SCHEMA_VERSION = "1.0.0"
-# Where a conversation states no time at all, the schema still demands one.
+# The schema requires a time, even if a conversation has none.
 _NO_TIME = "1970-01-01T00:00:00.000Z"
 _NO_VERSION = "unknown"
-# What the platform's metadata holds beside what only the source has a name for: fields of the conversation.
-_FACTS = {
+# Fields of the platform's metadata other than the source's own, with the fields of the conversation.
+_METADATA_FIELDS = {
     "title": "title",
     "conversation_id": "",
     "account_id": "account_id",
@@ -34,7 +34,7 @@ _FACTS = {
     "origin": "",
     "name": "",
 }
-_FACT_NAMES = frozenset(_FACTS)
+_METADATA_NAMES = frozenset(_METADATA_FIELDS)
 
 
 @cache
@@ -45,83 +45,92 @@ def _platform_names() -> frozenset[str]:
 
 
 def document(conversation: Conversation, run: Run) -> dict[str, Any]:
-    """A conversation as the schema has it; what the schema says differently is noted."""
-    moments = [timestamps.iso_ms(entry.at) for entry in conversation.timeline]
-    created_at, updated_at = _span(conversation, moments)
+    """A conversation in the form of the schema; notes what the schema changes."""
+    timeline_times = [timestamps.iso_ms(entry.at) for entry in conversation.timeline]
+    created_at, updated_at = _span(conversation, timeline_times)
     if created_at is None:
-        run.changed(conversation, "created_at", f"no time is known: {_NO_TIME}")
+        run.note_changed(conversation, "created_at", f"no known time: {_NO_TIME}")
         created_at = _NO_TIME
-    untold = Untold()
-    content = Content(conversation, untold)
-    said, untimed = messages(conversation, moments, created_at, content, untold)
-    summaries, guessed = _summaries(conversation, said, updated_at or created_at)
+    own_fields = OwnFields()
+    content = Content(conversation, own_fields)
+    message_list, untimed = messages(conversation, timeline_times, created_at, content, own_fields)
+    summaries, guessed = _summaries(conversation, message_list, updated_at or created_at)
     content.note(run)
-    about = f"{conversation.source}:{conversation.id}"
-    for number, what in ((untimed, "message"), (guessed, "summary")):
-        if number:
-            run.note.add(Kind.MISSING_TIME, about, "", f"{number} × {what}")
+    source_id = f"{conversation.source}:{conversation.id}"
+    for count_, kind in ((untimed, "message"), (guessed, "summary")):
+        if count_:
+            run.note.add(Kind.MISSING_TIME, source_id, "", f"{count_} × {kind}")
     left: dict[str, Any] = {}
-    made = {
+    result = {
         "schema_version": SCHEMA_VERSION,
         "conversation_id": _conversation_id(conversation, run),
-        "platform": _platform(conversation, run, untold, left),
+        "platform": _platform(conversation, run, own_fields, left),
         "session": _session(conversation),
-        **present({"context": _context(conversation)}),
+        **nonempty({"context": _context(conversation)}),
         "created_at": created_at,
-        **stated({"updated_at": updated_at, "status": "archived" if conversation.archived else None}),
-        "messages": said,
-        **present(
+        **without_nulls({"updated_at": updated_at, "status": "archived" if conversation.archived else None}),
+        "messages": message_list,
+        **nonempty(
             {
                 "summaries": summaries,
-                "metrics": _metrics(conversation, len(said), content.tool_calls),
+                "metrics": _metrics(conversation, len(message_list), content.tool_calls),
                 "tags": conversation.tags,
                 "rating": _rating(conversation.feedback),
-                "events": _events(conversation, moments),
+                "events": _events(conversation, timeline_times),
                 "tools": conversation.tools,
                 "requests": conversation.requests,
             }
         ),
     }
-    made[NAME] = {"source": conversation.source, **untold.rules(), **_untold(conversation, made, left)}
-    return made
+    result[OWN_KEY] = {
+        "source": conversation.source,
+        **own_fields.rules(),
+        **_own_fields(conversation, result, left),
+    }
+    return result
 
 
-def _untold(conversation: Conversation, made: dict[str, Any], left: dict[str, Any]) -> dict[str, Any]:
-    """What the document does not tell of the conversation itself; `left` is what its platform does not."""
-    platform = made["platform"]
-    told = {
-        "started_at": made["created_at"],
-        "updated_at": made.get("updated_at"),
+def _own_fields(conversation: Conversation, result: dict[str, Any], left: dict[str, Any]) -> dict[str, Any]:
+    """The own fields of the conversation itself; `left` are those of its platform."""
+    platform = result["platform"]
+    represented = {
+        "started_at": result["created_at"],
+        "updated_at": result.get("updated_at"),
         "app_version": None if platform["version"] == _NO_VERSION else platform["version"],
         "model": platform.get("model"),
-        "archived": True if "status" in made else None,
-        "shape": "tree" if any(said["parent_message_id"] for said in made["messages"]) else "list",
+        "archived": True if "status" in result else None,
+        "shape": "tree" if any(message["parent_message_id"] for message in result["messages"]) else "list",
         "made_id": False,
         "only_prompts": False,
     }
-    own = {name: value for name in told if (value := getattr(conversation, name)) != told[name]}
-    summarized = [each.at for each in conversation.summaries]
-    if summarized == [each["timestamp"] for each in made.get("summaries", ())]:
-        summarized = []
-    places = [place for place, entry in enumerate(conversation.timeline) if isinstance(entry, Event)]
-    facts = left.pop("facts", {})
-    return {**present({"conversation": own | facts, "events": places, "summaries": summarized}), **left}
+    differing = {
+        name: value for name in represented if (value := getattr(conversation, name)) != represented[name]
+    }
+    summary_times = [summary.at for summary in conversation.summaries]
+    if summary_times == [summary["timestamp"] for summary in result.get("summaries", ())]:
+        summary_times = []
+    event_indexes = [index for index, entry in enumerate(conversation.timeline) if isinstance(entry, Event)]
+    fields = left.pop("facts", {})
+    return {
+        **nonempty({"conversation": differing | fields, "events": event_indexes, "summaries": summary_times}),
+        **left,
+    }
 
 
-def _span(conversation: Conversation, moments: list[str | None]) -> tuple[str | None, str | None]:
-    """When a conversation began and when it was last touched: as stated, else by its messages or events."""
-    timeline = zip(conversation.timeline, moments, strict=True)
-    said = [at for entry, at in timeline if at is not None and isinstance(entry, Message)]
-    known = said or [at for at in moments if at is not None]
-    updated = timestamps.iso_ms(conversation.updated_at) or max(known, default=None)
-    return timestamps.iso_ms(conversation.started_at) or min(known, default=None) or updated, updated
+def _span(conversation: Conversation, timeline_times: list[str | None]) -> tuple[str | None, str | None]:
+    """The creation and update time: as stated, else from the messages or events."""
+    timeline = zip(conversation.timeline, timeline_times, strict=True)
+    message_times = [time for entry, time in timeline if time is not None and isinstance(entry, Message)]
+    times = message_times or [time for time in timeline_times if time is not None]
+    updated = timestamps.iso_ms(conversation.updated_at) or max(times, default=None)
+    return timestamps.iso_ms(conversation.started_at) or min(times, default=None) or updated, updated
 
 
 def _conversation_id(conversation: Conversation, run: Run) -> str:
-    made = as_uuid(conversation.source, conversation.id)
-    if made != conversation.id:
-        run.changed(conversation, "conversation_id", f"it must be a UUID: {made}")
-    return made
+    uuid = as_uuid(conversation.source, conversation.id)
+    if uuid != conversation.id:
+        run.note_changed(conversation, "conversation_id", f"not a UUID: replaced by {uuid}")
+    return uuid
 
 
 def as_uuid(source: str, conversation_id: str) -> str:
@@ -129,46 +138,52 @@ def as_uuid(source: str, conversation_id: str) -> str:
     return conversation_id if ids.is_uuid(conversation_id) else ids.uuid5(f"{source}-{conversation_id}")
 
 
-def _platform(conversation: Conversation, run: Run, untold: Untold, left: dict[str, Any]) -> dict[str, Any]:
+def _platform(
+    conversation: Conversation, run: Run, own_fields: OwnFields, left: dict[str, Any]
+) -> dict[str, Any]:
     name = run.name_of(conversation.source, "unified")
-    listed = next((each for each in (name, name.replace("-", "_")) if each in _platform_names()), None)
+    known_name = next(
+        (candidate for candidate in (name, name.replace("-", "_")) if candidate in _platform_names()), None
+    )
     metadata = dict(conversation.platform)
-    facts = _facts(conversation) | ({"name": name} if listed is None else {})
-    names, displaced = _add_facts(metadata, facts)
-    further = untold.add(metadata, conversation.extra, _FACT_NAMES)
+    fields = _metadata_fields(conversation) | ({"name": name} if known_name is None else {})
+    names, displaced = _add_fields(metadata, fields)
+    platform_own_fields = own_fields.add(metadata, conversation.extra, _METADATA_NAMES)
     if names:
-        further["names"] = names | further.get("names", {})
-    left |= present({"platform": [*conversation.platform], "metadata": further, "facts": displaced})
+        platform_own_fields["names"] = names | platform_own_fields.get("names", {})
+    left |= nonempty(
+        {"platform": [*conversation.platform], "metadata": platform_own_fields, "facts": displaced}
+    )
     return {
-        "name": listed or "other",
+        "name": known_name or "other",
         "version": conversation.app_version or _NO_VERSION,
-        **stated({"model": conversation.model or _usual_model(conversation)}),
-        **present({"metadata": metadata}),
+        **without_nulls({"model": conversation.model or _most_common_model(conversation)}),
+        **nonempty({"metadata": metadata}),
     }
 
 
-def _add_facts(metadata: dict[str, Any], facts: dict[str, Any]) -> tuple[dict[str, None], dict[str, Any]]:
-    """Add facts to what the platform says; the names that clashes gave to some, and the fields they are."""
+def _add_fields(metadata: dict[str, Any], fields: dict[str, Any]) -> tuple[dict[str, None], dict[str, Any]]:
+    """Add fields to the metadata; returns the names changed by clashes, and the displaced fields."""
     names: dict[str, None] = {}
     displaced: dict[str, Any] = {}
-    for fact, value in facts.items():
-        name = fact
-        if name in metadata and (field := _FACTS[fact]):
+    for field_name, value in fields.items():
+        name = field_name
+        if name in metadata and (field := _METADATA_FIELDS[field_name]):
             displaced[field] = value
         if value.__class__ is str and metadata.get(name) == value:
             continue
         while name in metadata:
             name += "_"
         metadata[name] = value
-        if name != fact:
+        if name != field_name:
             names[name] = None
     return names, displaced
 
 
-def _facts(conversation: Conversation) -> dict[str, Any]:
-    """What the model knows about a conversation and the schema has no field for."""
+def _metadata_fields(conversation: Conversation) -> dict[str, Any]:
+    """The fields of a conversation that the schema lacks."""
     link = conversation.link
-    return stated(
+    return without_nulls(
         {
             "title": conversation.title,
             "conversation_id": None if ids.is_uuid(conversation.id) else conversation.id,
@@ -181,7 +196,7 @@ def _facts(conversation: Conversation) -> dict[str, Any]:
     )
 
 
-def _usual_model(conversation: Conversation) -> str | None:
+def _most_common_model(conversation: Conversation) -> str | None:
     models = Counter(message.model for message in tree.messages(conversation) if message.model)
     return max(models, key=lambda model: models[model], default=None)
 
@@ -199,8 +214,8 @@ def _session(conversation: Conversation) -> dict[str, Any]:
 def _is_sidechain(conversation: Conversation, link: Link | None) -> bool:
     if link is not None and link.relation == "subagent":
         return True
-    sides = [message.sidechain for message in tree.messages(conversation)]
-    return bool(sides) and all(sides)
+    sidechain_flags = [message.sidechain for message in tree.messages(conversation)]
+    return bool(sidechain_flags) and all(sidechain_flags)
 
 
 def _context(conversation: Conversation) -> dict[str, Any]:
@@ -210,8 +225,12 @@ def _context(conversation: Conversation) -> dict[str, Any]:
         "git_commit": conversation.git_commit,
     }
     environment = {"os": conversation.os, "shell": conversation.shell, "editor": conversation.editor}
-    return present(
-        {"workspace": stated(workspace), "environment": stated(environment), "custom": conversation.context}
+    return nonempty(
+        {
+            "workspace": without_nulls(workspace),
+            "environment": without_nulls(environment),
+            "custom": conversation.context,
+        }
     )
 
 
@@ -227,7 +246,7 @@ def _metrics(conversation: Conversation, total: int, tool_calls: int) -> dict[st
     duration = _sum([amount(request.duration_ms) for request in conversation.requests])
     return {
         "total_messages": total,
-        **present({"total_tokens": stated(tokens)}),
+        **nonempty({"total_tokens": without_nulls(tokens)}),
         **({} if cost is None else {"total_cost": {"amount": round(cost, 6), "currency": "USD"}}),
         "tool_calls": tool_calls,
         **({} if duration is None else {"duration_ms": round(duration)}),
@@ -235,53 +254,53 @@ def _metrics(conversation: Conversation, total: int, tool_calls: int) -> dict[st
 
 
 def _sum(values: list[Any]) -> Any:
-    """The sum of what is known; None if nothing is."""
+    """The sum of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def _rating(feedback: list[Feedback]) -> dict[str, Any]:
-    """The one rating there is room for: that of the whole conversation, else the last of a message."""
+    """The only rating the schema allows: that of the conversation, else the last one of a message."""
     if not feedback:
         return {}
-    chosen = next((said for said in feedback if said.message_id is None), feedback[-1])
+    chosen = next((item for item in feedback if item.message_id is None), feedback[-1])
     score = {"up": 5, "down": 0, None: None}[chosen.rating]
-    return stated({"score": score, "feedback": chosen.text, "rated_at": timestamps.iso_ms(chosen.at)})
+    return without_nulls({"score": score, "feedback": chosen.text, "rated_at": timestamps.iso_ms(chosen.at)})
 
 
 def _summaries(
-    conversation: Conversation, said: list[dict[str, Any]], default: str
+    conversation: Conversation, messages: list[dict[str, Any]], default: str
 ) -> tuple[list[dict[str, Any]], int]:
-    """The summaries, and how many had no time of their own: they have that of the message they end with."""
+    """The summaries, and how many have no time: they get the time of the message they end with."""
     if not conversation.summaries:
         return [], 0
-    said_at = {message["message_id"]: message["timestamp"] for message in said}
-    found: list[dict[str, Any]] = []
+    time_of_message = {message["message_id"]: message["timestamp"] for message in messages}
+    summaries: list[dict[str, Any]] = []
     guessed = 0
     for index, summary in enumerate(conversation.summaries):
-        at = timestamps.iso_ms(summary.at)
-        guessed += at is None
-        found.append(
+        time = timestamps.iso_ms(summary.at)
+        guessed += time is None
+        summaries.append(
             {
                 "summary_id": ids.made(conversation.source, conversation.id, "summary", index, summary.text),
                 "type": summary.kind,
                 "text": summary.text,
-                "timestamp": at or said_at.get(summary.message_id, default),
+                "timestamp": time or time_of_message.get(summary.message_id, default),
                 **({} if summary.message_id is None else {"covers_messages": [summary.message_id]}),
-                **present({"metadata": summary.extra}),
+                **nonempty({"metadata": summary.extra}),
             }
         )
-    return found, guessed
+    return summaries, guessed
 
 
-def _events(conversation: Conversation, moments: list[str | None]) -> list[dict[str, Any]]:
+def _events(conversation: Conversation, timeline_times: list[str | None]) -> list[dict[str, Any]]:
     return [
         {
             "event_id": entry.id,
             "name": entry.name,
-            **stated({"timestamp": at, "parent_id": entry.parent_id}),
-            **present({"data": entry.data, NAME: untold_of(entry, at)}),
+            **without_nulls({"timestamp": time, "parent_id": entry.parent_id}),
+            **nonempty({"data": entry.data, OWN_KEY: entry_own_fields(entry, time)}),
         }
-        for entry, at in zip(conversation.timeline, moments, strict=True)
+        for entry, time in zip(conversation.timeline, timeline_times, strict=True)
         if isinstance(entry, Event)
     ]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Conversation, Event, Message, Usage
-from agent_journal.writers.unified.own_fields import NAME
+from agent_journal.writers.unified.own_fields import OWN_KEY
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag
     from agent_journal.writers.unified.content import Content
-    from agent_journal.writers.unified.own_fields import Untold
+    from agent_journal.writers.unified.own_fields import OwnFields
 
 _METADATA_TYPES = {"user_type": str, "edit_count": int, "model_override": str}
-# What a message's metadata holds beside what only the source has a name for.
-_FACTS = frozenset(
+# Fields of a message's metadata other than the source's own.
+_METADATA_FIELDS = frozenset(
     {
         "model_override",
         "response_id",
@@ -27,162 +27,166 @@ _FACTS = frozenset(
     }
 )
 _FUNCTION = "function"
-_TIERS = ("standard", "premium")
-# Counts by their names in the schema.
-_COUNTS = {
+_KNOWN_TIERS = ("standard", "premium")
+# The fields of counts by their names in the schema.
+_TOKEN_FIELDS = {
     "input_tokens": "input",
     "output_tokens": "output",
     "cache_creation_input_tokens": "cache_write",
     "cache_read_input_tokens": "cache_read",
 }
-_CACHED = {"ephemeral_5m_input_tokens": "cache_write_5m", "ephemeral_1h_input_tokens": "cache_write_1h"}
-# Names that the schema leaves open. A value under them that is only the source's makes no count of ours.
-_OPEN: dict[str, dict[str, Any]] = {
+_CACHE_FIELDS = {"ephemeral_5m_input_tokens": "cache_write_5m", "ephemeral_1h_input_tokens": "cache_write_1h"}
+# Names that the schema does not define, and the fields to reset if only the source has a value under them.
+_EXTENSION_FIELDS: dict[str, dict[str, Any]] = {
     "reasoning_tokens": {"reasoning": None},
     "total_tokens": {"total": None},
     "estimated": {"estimated": False},
 }
-_TOLD = frozenset({*_COUNTS, "cache_creation", *_OPEN})
-# Beyond this a number is no count of tokens or milliseconds, and no price: sums of them stay exact.
-_LARGEST = 10**12
+_WRITTEN_NAMES = frozenset({*_TOKEN_FIELDS, "cache_creation", *_EXTENSION_FIELDS})
+# The largest plausible count, duration or price; sums up to it are exact.
+_MAX_COUNTED_UNITS = 10**12
 
 
 def count(value: int | None) -> int | None:
-    """A number that the schema takes for a count."""
-    return value if value is not None and 0 <= value <= _LARGEST else None
+    """A valid count of the schema, else None."""
+    return value if value is not None and 0 <= value <= _MAX_COUNTED_UNITS else None
 
 
 def amount(value: float | None) -> float | None:
-    """A number that the schema takes for a price or a duration."""
-    return value if value is not None and 0 <= value <= _LARGEST else None
+    """A valid price or duration of the schema, else None."""
+    return value if value is not None and 0 <= value <= _MAX_COUNTED_UNITS else None
 
 
 def messages(
-    conversation: Conversation, moments: list[str | None], created_at: str, content: Content, untold: Untold
+    conversation: Conversation,
+    timeline_times: list[str | None],
+    created_at: str,
+    content: Content,
+    own_fields: OwnFields,
 ) -> tuple[list[dict[str, Any]], int]:
-    """The messages, and how many of them had no time of their own.
+    """The messages, and how many of them have no time.
 
-    `moments` are the times of the timeline. A message without one has the conversation's. Its parent is the
-    nearest message above it.
+    `timeline_times` are the times of the timeline. A message without one gets the conversation's. Its parent
+    is the nearest message above it.
     """
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     message_above: dict[str | None, str | None] = {}
     missing = 0
-    for entry, moment in zip(conversation.timeline, moments, strict=True):
+    for entry, time in zip(conversation.timeline, timeline_times, strict=True):
         parent = message_above.get(entry.parent_id, entry.parent_id)
         if isinstance(entry, Event):
             message_above[entry.id] = parent
             continue
-        missing += moment is None
-        left = untold_of(entry, moment)
+        missing += time is None
+        own_values = entry_own_fields(entry, time)
         if parent != entry.parent_id:
-            left["parent_id"] = entry.parent_id
-        metadata = _facts(entry, inferred=moment is None)
+            own_values["parent_id"] = entry.parent_id
+        metadata = _metadata(entry, inferred=time is None)
         blocks, parts = content.blocks(entry)
         if parts:
-            left["parts"] = parts
+            own_values["parts"] = parts
         if not blocks:
-            # The rules of the mapping document refuse a message without content.
-            blocks, left["empty"] = [{"type": "text", "text": ""}], True
-        said: dict[str, Any] = {
+            # The mapping document forbids a message without content.
+            blocks, own_values["empty"] = [{"type": "text", "text": ""}], True
+        message: dict[str, Any] = {
             "message_id": entry.id,
             "parent_message_id": parent,
             "role": _role(entry),
-            "timestamp": moment or created_at,
+            "timestamp": time or created_at,
             "content": blocks,
         }
-        _complete(said, entry, metadata, left, untold)
-        found.append(said)
-    return found, missing
+        _add_details(message, entry, metadata, own_values, own_fields)
+        result.append(message)
+    return result, missing
 
 
 def _role(entry: Message) -> str:
-    """The role; the schema has `function` beside `tool`, for sources that call it so."""
+    """The role; the schema has `function` in addition to `tool`, for sources that use this name."""
     return _FUNCTION if entry.role == "tool" and entry.extra.get("role") == _FUNCTION else entry.role
 
 
-def untold_of(entry: Message | Event, moment: str | None) -> dict[str, Any]:
-    """What the schema's form of an entry does not tell: that its id was made, and its time as it was."""
-    left: dict[str, Any] = {"made_id": True} if entry.made_id else {}
-    if moment != entry.at:
-        left["at"] = entry.at
-    return left
+def entry_own_fields(entry: Message | Event, time: str | None) -> dict[str, Any]:
+    """The own fields of an entry: whether its id was generated, and its original time."""
+    own_values: dict[str, Any] = {"made_id": True} if entry.made_id else {}
+    if time != entry.at:
+        own_values["at"] = entry.at
+    return own_values
 
 
-def _complete(
-    said: dict[str, Any],
+def _add_details(
+    message: dict[str, Any],
     entry: Message,
     metadata: dict[str, Any],
-    left: dict[str, Any],
-    untold: Untold,
+    own_values: dict[str, Any],
+    own_fields: OwnFields,
 ) -> None:
-    """Add tokens and metadata to a message, and what all of it does not tell."""
+    """Add tokens, metadata and own fields to a message."""
     usage = entry.usage
-    uncounted = {} if usage is None else _add_usage(said, metadata, usage, untold)
+    usage_fields = {} if usage is None else _add_usage(message, metadata, usage, own_fields)
     if entry.extra:
-        left |= untold.add(metadata, entry.extra, _FACTS, _METADATA_TYPES)
+        own_values |= own_fields.add(metadata, entry.extra, _METADATA_FIELDS, _METADATA_TYPES)
     if usage is not None:
         if usage.key != _key(entry, metadata):
-            uncounted["key"] = usage.key
-        if uncounted or not ("tokens" in said or "cost" in said):
-            left["usage"] = uncounted
+            usage_fields["key"] = usage.key
+        if usage_fields or not ("tokens" in message or "cost" in message):
+            own_values["usage"] = usage_fields
     if metadata:
-        said["metadata"] = metadata
-    if left:
-        said[NAME] = left
+        message["metadata"] = metadata
+    if own_values:
+        message[OWN_KEY] = own_values
 
 
 def _key(entry: Message, metadata: dict[str, Any]) -> str | None:
-    """What a response is known by, where nothing else is stated: its id, and that of its request."""
+    """The default usage key of a response: its id, and that of its request."""
     request_id = metadata.get("request_id")
     if entry.response_id is None or request_id.__class__ is not str:
         return entry.response_id
     return f"{entry.response_id}:{request_id}"
 
 
-def _facts(entry: Message, *, inferred: bool) -> dict[str, Any]:
-    """What the model knows of a message and the schema leaves to the metadata."""
-    found: dict[str, Any] = {}
+def _metadata(entry: Message, *, inferred: bool) -> dict[str, Any]:
+    """The fields of a message that go into the metadata."""
+    metadata: dict[str, Any] = {}
     if entry.model is not None:
-        found["model_override"] = entry.model
+        metadata["model_override"] = entry.model
     if entry.response_id is not None:
-        found["response_id"] = entry.response_id
+        metadata["response_id"] = entry.response_id
     if entry.stop_reason is not None:
-        found["stop_reason"] = entry.stop_reason
+        metadata["stop_reason"] = entry.stop_reason
     if entry.hidden:
-        found["hidden"] = True
+        metadata["hidden"] = True
     if entry.sidechain:
-        found["sidechain"] = True
+        metadata["sidechain"] = True
     if inferred:
-        found["timestamp_inferred"] = True
-    return found
+        metadata["timestamp_inferred"] = True
+    return metadata
 
 
 def _add_usage(
-    said: dict[str, Any], metadata: dict[str, Any], usage: Usage, untold: Untold
+    message: dict[str, Any], metadata: dict[str, Any], usage: Usage, own_fields: OwnFields
 ) -> dict[str, Any]:
-    """Add tokens and cost; what they do not tell of the usage is given back."""
-    left: dict[str, Any] = {}
-    tokens = _tokens(usage, left)
-    left |= untold.repeated(_add_stated_by_source(tokens, metadata, usage.extra, left))
+    """Add tokens and cost; returns the fields of the usage that they cannot represent."""
+    own_values: dict[str, Any] = {}
+    tokens = _tokens(usage, own_values)
+    own_values |= own_fields.repeated(_add_source_usage(tokens, metadata, usage.extra, own_values))
     if tokens:
-        said["tokens"] = tokens
+        message["tokens"] = tokens
     if usage.cost_usd is not None:
         cost = amount(usage.cost_usd)
         if cost is not None:
             cost = round(cost, 6)
-            said["cost"] = {"amount": cost, "currency": "USD"}
+            message["cost"] = {"amount": cost, "currency": "USD"}
         if cost != usage.cost_usd:
-            left["cost_usd"] = usage.cost_usd
-    return left
+            own_values["cost_usd"] = usage.cost_usd
+    return own_values
 
 
-def _tokens(usage: Usage, left: dict[str, Any]) -> dict[str, Any]:
-    """The counts by their names here; what the schema does not take for a count is left."""
-    tokens = _counted(usage, _COUNTS, left)
-    if cached := _counted(usage, _CACHED, left):
+def _tokens(usage: Usage, own_values: dict[str, Any]) -> dict[str, Any]:
+    """The counts under the schema's names; invalid counts go to `own_values`."""
+    tokens = _valid_counts(usage, _TOKEN_FIELDS, own_values)
+    if cached := _valid_counts(usage, _CACHE_FIELDS, own_values):
         tokens["cache_creation"] = cached
-    # The schema has no names for these; it is open.
+    # The schema does not define these, but allows additional names.
     if usage.reasoning is not None:
         tokens["reasoning_tokens"] = usage.reasoning
     if usage.total is not None:
@@ -192,49 +196,49 @@ def _tokens(usage: Usage, left: dict[str, Any]) -> dict[str, Any]:
     return tokens
 
 
-def _counted(usage: Usage, names: dict[str, str], left: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _valid_counts(usage: Usage, names: dict[str, str], own_values: dict[str, Any]) -> dict[str, Any]:
+    counts: dict[str, Any] = {}
     for name, field in names.items():
         value = getattr(usage, field)
         if value is None:
             continue
-        if 0 <= value <= _LARGEST:
-            found[name] = value
+        if 0 <= value <= _MAX_COUNTED_UNITS:
+            counts[name] = value
         else:
-            left[field] = value
-    return found
+            own_values[field] = value
+    return counts
 
 
-def _add_stated_by_source(
-    tokens: dict[str, Any], metadata: dict[str, Any], extra: Bag, left: dict[str, Any]
+def _add_source_usage(
+    tokens: dict[str, Any], metadata: dict[str, Any], extra: Bag, own_values: dict[str, Any]
 ) -> list[str]:
-    """Add what else the source's usage object says, to the tokens or where it has no place there beside them.
+    """Add the other fields of the source's usage object to the tokens, or to the metadata if they conflict.
 
-    Given back are the names of what the tokens say already.
+    Returns the names that repeat a value of the tokens.
     """
     repeated: list[str] = []
-    beside: dict[str, Any] = {}
-    unsaid: dict[str, Any] = {}
+    conflicting: dict[str, Any] = {}
+    omitted: dict[str, Any] = {}
     for name, value in extra.items():
-        if name not in _TOLD:
-            if name != "service_tier" or value in _TIERS:
+        if name not in _WRITTEN_NAMES:
+            if name != "service_tier" or value in _KNOWN_TIERS:
                 tokens[name] = value
             elif value is None:
-                unsaid[name] = value
+                omitted[name] = value
             else:
                 metadata[name] = value
-        elif name not in tokens and name in _OPEN:
+        elif name not in tokens and name in _EXTENSION_FIELDS:
             tokens[name] = value
             repeated.append(name)
-            left |= _OPEN[name]
+            own_values |= _EXTENSION_FIELDS[name]
         elif name in tokens and repr(tokens[name]) == repr(value):
             repeated.append(name)
         elif value is None or tokens.get(name) == value:
-            unsaid[name] = value
+            omitted[name] = value
         else:
-            beside[name] = value
-    if beside:
-        metadata["usage"] = beside
-    if unsaid:
-        left["extra"] = unsaid
+            conflicting[name] = value
+    if conflicting:
+        metadata["usage"] = conflicting
+    if omitted:
+        own_values["extra"] = omitted
     return repeated

@@ -1,4 +1,4 @@
-"""Which dialect a record speaks: the rules of the cooked trace format, in their order."""
+"""Detects the dialect of a record with the rules of the cooked trace format, in their order."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from agent_journal.readers.dialects.api_calls.dialects import (
     OPENAI,
     RESPONSES,
 )
-from agent_journal.readers.dialects.sse import dialect_of_event, dialect_of_stream, speaks_anthropic
+from agent_journal.readers.dialects.sse import dialect_of_event, dialect_of_stream, is_anthropic_stream
 
 if TYPE_CHECKING:
     from agent_journal.readers.dialects.api_calls.dialects import Dialect
 
-# What requests of the newer APIs have and no other.
-_GEMINI = frozenset({"contents", "systemInstruction", "system_instruction", "generationConfig"})
-_RESPONSES = frozenset({"input", "previous_response_id", "instructions"})
-_CONVERSE = frozenset({"inferenceConfig", "toolConfig", "modelId"})
-# How the types of blocks end that only Claude's messages have; the service's own tools are `server_tool_use`.
-_CLAUDE_ENDS = ("tool_use", "tool_result", "thinking")
+# Fields that only requests of the newer APIs have.
+_GEMINI_FIELDS = frozenset({"contents", "systemInstruction", "system_instruction", "generationConfig"})
+_RESPONSES_FIELDS = frozenset({"input", "previous_response_id", "instructions"})
+_CONVERSE_FIELDS = frozenset({"inferenceConfig", "toolConfig", "modelId"})
+# Endings of block types that only Claude has, such as `server_tool_use` of the service's own tools.
+_CLAUDE_TYPE_ENDINGS = ("tool_use", "tool_result", "thinking")
 
 
-def dialect_of(record: dict[str, Any]) -> Dialect:
-    """The newer APIs' if the request has no messages but what they have instead; else by `_of_chat`."""
+def detect_dialect(record: dict[str, Any]) -> Dialect:
+    """Return the dialect of a request and its response: one of the newer APIs', else a chat dialect."""
     request = record.get("request") or {}
     if "messages" not in request:
-        if not _GEMINI.isdisjoint(request):
+        if not _GEMINI_FIELDS.isdisjoint(request):
             return GEMINI
-        if not _RESPONSES.isdisjoint(request):
+        if not _RESPONSES_FIELDS.isdisjoint(request):
             return RESPONSES
-        told = _told_by_answer(record.get("response"))
-        if told is not None:
-            return told
-    if _asks_converse(request) or _is_converse(record.get("response")):
+        dialect = _detect_by_response(record.get("response"))
+        if dialect is not None:
+            return dialect
+    if _is_converse_request(request) or _is_converse_response(record.get("response")):
         return CONVERSE
-    return _of_chat(request, record.get("response"))
+    return _detect_chat_dialect(request, record.get("response"))
 
 
-def _told_by_answer(response: Any) -> Dialect | None:
-    """The dialect of an answer to a request that tells nothing, if it is one of the newer APIs."""
-    if response.__class__ is list and not _is_converse(response):
+def _detect_by_response(response: Any) -> Dialect | None:
+    """Return the newer API that sent a response to an inconclusive request; else None."""
+    if response.__class__ is list and not _is_converse_response(response):
         return GEMINI
     if response.__class__ is not dict:
         return None
@@ -56,17 +56,17 @@ def _told_by_answer(response: Any) -> Dialect | None:
     return GEMINI if "candidates" in response or "modelVersion" in response else None
 
 
-def _asks_converse(request: dict[str, Any]) -> bool:
-    """Whether a request is one to Bedrock's Converse API, whose blocks have no type."""
-    if _CONVERSE.isdisjoint(request) or request.get("messages").__class__ is not list:
+def _is_converse_request(request: dict[str, Any]) -> bool:
+    """Return whether a request is for Bedrock's Converse API, whose blocks have no type."""
+    if _CONVERSE_FIELDS.isdisjoint(request) or request.get("messages").__class__ is not list:
         return False
-    contents = [each.get("content") for each in request["messages"] if each.__class__ is dict]
+    contents = [message.get("content") for message in request["messages"] if message.__class__ is dict]
     blocks = [block for content in contents if content.__class__ is list for block in content]
     return bool(blocks) and all(block.__class__ is dict and "type" not in block for block in blocks)
 
 
-def _is_converse(response: Any) -> bool:
-    """Whether an answer is one of Bedrock's Converse API, whole or streamed."""
+def _is_converse_response(response: Any) -> bool:
+    """Return whether a response is from Bedrock's Converse API, streamed or not."""
     if response.__class__ is list:
         first = response[0] if response else None
         return first.__class__ is dict and dialect_of_event(first) == CONVERSE.name
@@ -74,10 +74,14 @@ def _is_converse(response: Any) -> bool:
     return output.__class__ is dict and output.get("message").__class__ is dict
 
 
-def _of_chat(request: dict[str, Any], response: Any) -> Dialect:
-    """Claude's if its stream, system prompt, first tool or any content block is Claude's; else OpenAI's."""
+def _detect_chat_dialect(request: dict[str, Any], response: Any) -> Dialect:
+    """Return Claude if the stream, system prompt, first tool or any block is Claude's; else OpenAI."""
     is_claude = (
-        (response.__class__ is dict and "sse_lines" in response and speaks_anthropic(response["sse_lines"]))
+        (
+            response.__class__ is dict
+            and "sse_lines" in response
+            and is_anthropic_stream(response["sse_lines"])
+        )
         or request.get("system").__class__ is list
         or ("tools" in request and _first_tool_has_input_schema(request["tools"]))
         or _has_claude_block(request.get("messages"))
@@ -106,4 +110,4 @@ def _is_claude_block(block: Any) -> bool:
         return False
     if kind == "thinking":
         return block.get(kind).__class__ is not list  # a list is Mistral's
-    return kind.endswith(_CLAUDE_ENDS)
+    return kind.endswith(_CLAUDE_TYPE_ENDINGS)

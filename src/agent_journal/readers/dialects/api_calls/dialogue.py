@@ -1,4 +1,4 @@
-"""One dialogue as its calls come in: every message once, every call with what it sent and what it got."""
+"""Builds one dialogue from its calls: every message once, every call with its request and its answer."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from agent_journal.model import Bag, Conversation, Message, Request, Text, Tool, ToolCall, Usage, timestamps
 from agent_journal.notes import Notes
-from agent_journal.readers.dialects.api_calls.dialects import SYSTEM_PLACE, difference
+from agent_journal.readers.dialects.api_calls.dialects import SYSTEM_INDEX, find_difference
 from agent_journal.readers.dialects.api_calls.exchange import Sent
 from agent_journal.readers.dialects.api_calls.meanings import Form
 from agent_journal.readers.dialects.api_calls.trails import NOTHING, Known
-from agent_journal.readers.dialects.injected_text import HARNESS_TAGS, Tags, marked
+from agent_journal.readers.dialects.injected_text import HARNESS_TAGS, Tags, mark_injected_parts
 
 if TYPE_CHECKING:
     from agent_journal.decoding.spill import Shelf
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 _HARNESS = Tags(HARNESS_TAGS)
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-# The form of a message that says what stands on the timeline; no hash is so short.
-_FOLDED = b""
+# The form of a message whose text is on the timeline; no hash is empty.
+_TEXT_ON_TIMELINE = b""
 
 
 class Step(Struct, frozen=True, gc=False):
-    """A message on the way through a dialogue: the place it leads to, the message, its form."""
+    """A message on a path through a dialogue: the place it leads to, the message, its form."""
 
     place: int
     sent: Sent
     form: Form
-    names_calls: bool = False
-    """Whether its calls have ids that they had not when it was first said."""
+    adds_call_ids: bool = False
+    """Whether its calls have ids that its first occurrence lacks."""
 
 
-class Way(Struct, frozen=True, gc=False):
-    """Where an exchange goes: its name, the steps of what was sent, the places of what came back."""
+class Path(Struct, frozen=True, gc=False):
+    """The path of an exchange: its name, the steps of its request, and the places of its replies."""
 
     name: str
     system: list[Step]
@@ -48,83 +48,93 @@ class Way(Struct, frozen=True, gc=False):
     replies: list[tuple[int, Form]]
     tools: list[int]
     after: str | None = None
-    """The message that the first one sent follows, where a request does not repeat what was before it."""
+    """The message that the first one sent follows, if the request does not repeat earlier messages."""
     known: Known = NOTHING
-    """So many of the first steps as a recent exchange took, too."""
+    """The first steps, as far as they are also those of a recent exchange."""
 
 
 class Added(Struct, frozen=True, gc=False):
-    """What became of an exchange."""
+    """The messages of an added exchange."""
 
     leaf_id: str | None
-    """The message that whoever goes on from it follows."""
+    """The message that a continuation of the exchange follows."""
     ids: list[str]
-    """The messages that it sent."""
+    """The ids of the messages that it sent."""
     changed: dict[int, Bag]
-    """What some of them, by their number, say otherwise than when they were first said."""
+    """What some of them, by index, have that their first occurrence does not."""
 
 
-class _Kept(Struct, frozen=True, gc=False):
-    """A message of the timeline: the form in which it was first seen, and it itself if that does not tell."""
+class _StoredMessage(Struct, frozen=True, gc=False):
+    """A message of the timeline: the form of its first occurrence, and the message if the form is a hash."""
 
     id: str
     form: Form
     raw: Any = None
 
 
-def _kept(message_id: str, form: Form, raw: Any) -> _Kept:
-    return _Kept(message_id, form) if form.__class__ is tuple else _Kept(message_id, form, raw)
+def _stored_message(message_id: str, form: Form, raw: Any) -> _StoredMessage:
+    return (
+        _StoredMessage(message_id, form) if form.__class__ is tuple else _StoredMessage(message_id, form, raw)
+    )
 
 
 class _Content(Struct, gc=False):
-    """All of a dialogue that grows."""
+    """The full content of a growing dialogue."""
 
     timeline: list[Message] = []
     ids: set[str] = set()
-    kept: dict[int, _Kept] = {}
-    system: dict[int, _Kept] = {}
+    stored: dict[int, _StoredMessage] = {}
+    system: dict[int, _StoredMessage] = {}
     tools: dict[int, Tool] = {}
     requests: list[Request] = []
     plain: list[int] = []
-    """Where the messages are that are nothing but a text, which stands there once while it is away."""
+    """The indexes of messages with only a text, which is stored once while the dialogue is in a file."""
 
     def folded(self) -> _Content:
-        """The same with each text once: neither in a message as it was written, nor as its form."""
-        plain = [place for place, message in enumerate(self.timeline) if _is_plain(message)]
-        said = {self.timeline[place].id: self.timeline[place] for place in plain}
+        """Return the same content with each text only once: not in `native` and not in a form."""
+        plain = [index for index, message in enumerate(self.timeline) if _is_plain_text(message)]
+        texts_by_id = {self.timeline[index].id: self.timeline[index] for index in plain}
         timeline = [*self.timeline]
-        for place in plain:
-            timeline[place] = replace(timeline[place], native=None)
+        for index in plain:
+            timeline[index] = replace(timeline[index], native=None)
 
-        def fold(kept: dict[int, _Kept]) -> dict[int, _Kept]:
+        def fold(stored: dict[int, _StoredMessage]) -> dict[int, _StoredMessage]:
             return {
-                place: _Kept(one.id, _FOLDED) if _is_said(one, said.get(one.id)) else one
-                for place, one in kept.items()
+                index: _StoredMessage(stored.id, _TEXT_ON_TIMELINE)
+                if _has_form_of(stored, texts_by_id.get(stored.id))
+                else stored
+                for index, stored in stored.items()
             }
 
-        return replace(self, timeline=timeline, kept=fold(self.kept), system=fold(self.system), plain=plain)
+        return replace(
+            self, timeline=timeline, stored=fold(self.stored), system=fold(self.system), plain=plain
+        )
 
     def unfold(self) -> None:
-        """Let the texts stand where they stood."""
-        said: dict[str, tuple[str, str]] = {}
-        for place in self.plain:
-            message = self.timeline[place]
+        """Restore the texts removed by `folded`."""
+        texts_by_id: dict[str, tuple[str, str]] = {}
+        for index in self.plain:
+            message = self.timeline[index]
             text = message.parts[0].text  # type: ignore[union-attr] # it is nothing but a text
-            self.timeline[place] = replace(message, native=text)
-            said[message.id] = message.role, text  # type: ignore[assignment]
-        for kept in (self.kept, self.system):
-            kept |= {place: _Kept(one.id, said[one.id]) for place, one in kept.items() if one.form == _FOLDED}
+            self.timeline[index] = replace(message, native=text)
+            texts_by_id[message.id] = message.role, text  # type: ignore[assignment]
+        for stored in (self.stored, self.system):
+            stored |= {
+                index: _StoredMessage(stored.id, texts_by_id[stored.id])
+                for index, stored in stored.items()
+                if stored.form == _TEXT_ON_TIMELINE
+            }
         self.plain = []
 
 
-def _is_plain(message: Message) -> bool:
+def _is_plain_text(message: Message) -> bool:
     parts = message.parts
     return len(parts) == 1 and parts[0].__class__ is Text and parts[0].text is message.native
 
 
-def _is_said(kept: _Kept, message: Message | None) -> bool:
-    """Whether a message says the form in which it was first seen."""
-    form = kept.form
+def _has_form_of(stored: _StoredMessage, message: Message | None) -> bool:
+    """Return whether a message has the role and text of a stored form."""
+    form = stored.form
     if message is None or not isinstance(form, tuple):
         return False
     return form[1] is message.native and form[0] == message.role
@@ -136,7 +146,7 @@ def _decoder() -> msgspec.msgpack.Decoder[_Content]:
 
 
 class Dialogue:
-    """Grows by one exchange at a time; parents always come before their children."""
+    """A dialogue that grows by one exchange at a time; parents always precede their children."""
 
     def __init__(self, conversation_id: str, source: str, note: Notes, *, is_made: bool) -> None:
         self._id = conversation_id
@@ -145,35 +155,35 @@ class Dialogue:
         self._note = note
         self._timeline: list[Message] = []
         self._ids: set[str] = set()
-        self._kept: dict[int, _Kept] = {}
-        self._system: dict[int, _Kept] = {}
+        self._stored: dict[int, _StoredMessage] = {}
+        self._system: dict[int, _StoredMessage] = {}
         self._tools: dict[int, Tool] = {}
         self._requests: list[Request] = []
         self._first: tuple[datetime, str] | None = None
         self._last: tuple[datetime, str] | None = None
         self._latest: tuple[datetime, str | None] = (_LONG_AGO, None)
-        self._away: tuple[Shelf, tuple[int, int]] | None = None
+        self._stored_at: tuple[Shelf, tuple[int, int]] | None = None
         self.size = 0
-        """About how many bytes it holds, if it is not away."""
+        """Its approximate size in bytes when it is in memory."""
         self.index = 0
-        """The place of its last exchange in the file."""
+        """The index of its last exchange in the file."""
 
-    def add(self, exchange: Exchange, way: Way) -> Added:
-        """Take in an exchange."""
-        began = timestamps.parse(exchange.at)
-        ended_at, ended = _ended(exchange, began)
+    def add(self, exchange: Exchange, path: Path) -> Added:
+        """Add an exchange."""
+        started = timestamps.parse(exchange.at)
+        ended_at, ended = _ended(exchange, started)
         changed_system: dict[int, Bag] = {}
-        system = [self._prompted(step, exchange, way.name, changed_system) for step in way.system]
-        ids, changed = self._sent(exchange, way)
-        prompt_id = ids[-1] if ids else way.after
-        replies = self._replies(exchange, way, prompt_id, ended_at)
+        system = [self._add_system_prompt(step, exchange, path.name, changed_system) for step in path.system]
+        ids, changed = self._add_prompt(exchange, path)
+        prompt_id = ids[-1] if ids else path.after
+        replies = self._add_replies(exchange, path, prompt_id, ended_at)
         leaf_id = prompt_id if not replies else replies[-1] if exchange.answer.is_chain else replies[0]
-        if exchange.at and began:
-            self._see((began, exchange.at))
+        if exchange.at and started:
+            self._extend_time_range((started, exchange.at))
         if ended_at and ended:
-            self._see((ended, ended_at))
-        if (began or _LONG_AGO) >= self._latest[0]:
-            self._latest = (began or _LONG_AGO, leaf_id)
+            self._extend_time_range((ended, ended_at))
+        if (started or _LONG_AGO) >= self._latest[0]:
+            self._latest = (started or _LONG_AGO, leaf_id)
         self._requests.append(
             Request(
                 id=exchange.id,
@@ -185,68 +195,72 @@ class Dialogue:
                 system=system,
                 prompt_id=prompt_id,
                 response_ids=replies,
-                tools=self._offered(exchange, way.tools),
+                tools=self._tool_indexes(exchange, path.tools),
                 error=exchange.error,
-                since_id=ids[0] if way.known.start else None,
+                since_id=ids[0] if path.known.start else None,
                 extra=_with_changes(exchange, changed_system, changed),
             )
         )
         return Added(leaf_id, ids, changed)
 
-    def _sent(self, exchange: Exchange, way: Way) -> tuple[list[str], dict[int, Bag]]:
-        """The ids of what was sent, and what of it differs from how it was first said."""
-        known = way.known if way.known.dialogue is self else NOTHING
+    def _add_prompt(self, exchange: Exchange, path: Path) -> tuple[list[str], dict[int, Bag]]:
+        """Return the ids of the messages sent, and what differs from their first occurrences."""
+        known = path.known if path.known.dialogue is self else NOTHING
         ids, changed = [*known.ids], dict(known.changed)
-        message_id = ids[-1] if ids else way.after
-        for number, step in enumerate(way.prompt[len(ids) :], len(ids)):
-            kept = self._kept.get(step.place)
-            if kept is None:
-                kept = self._said(
-                    step, exchange, f"{way.name}-{step.sent.tail or step.sent.place}", message_id
+        message_id = ids[-1] if ids else path.after
+        for number, step in enumerate(path.prompt[len(ids) :], len(ids)):
+            stored = self._stored.get(step.place)
+            if stored is None:
+                stored = self._add_message(
+                    step, exchange, f"{path.name}-{step.sent.tail or step.sent.place}", message_id
                 )
-                self._kept[step.place] = kept
-            elif kept.form != step.form and (found := _difference(step, kept)):
-                changed[number] = found
-            if step.names_calls:
-                self._name_calls(kept.id, step, exchange)
-            message_id = kept.id
+                self._stored[step.place] = stored
+            elif stored.form != step.form and (change := _difference(step, stored)):
+                changed[number] = change
+            if step.adds_call_ids:
+                self._add_call_ids(stored.id, step, exchange)
+            message_id = stored.id
             ids.append(message_id)
         return ids, changed
 
-    def _name_calls(self, message_id: str, step: Step, exchange: Exchange) -> None:
-        """Give the calls of a message the ids by which a client tells what they gave."""
+    def _add_call_ids(self, message_id: str, step: Step, exchange: Exchange) -> None:
+        """Add the ids with which a client refers to the results to the calls of a message."""
         timeline = self._timeline
-        place = next(place for place in reversed(range(len(timeline))) if timeline[place].id == message_id)
-        said = step.sent.dialect.said(step.sent.raw, Notes(keep=0), exchange.where)
-        names = iter([part.call_id for part in said.parts if isinstance(part, ToolCall)])
-        timeline[place] = replace(
-            timeline[place],
+        index = next(index for index in reversed(range(len(timeline))) if timeline[index].id == message_id)
+        parsed = step.sent.dialect.parse_message(step.sent.raw, Notes(keep=0), exchange.location)
+        call_ids = iter([part.call_id for part in parsed.parts if isinstance(part, ToolCall)])
+        timeline[index] = replace(
+            timeline[index],
             parts=[
-                replace(part, call_id=part.call_id or next(names, None))
+                replace(part, call_id=part.call_id or next(call_ids, None))
                 if isinstance(part, ToolCall)
                 else part
-                for part in timeline[place].parts
+                for part in timeline[index].parts
             ],
         )
 
-    def _prompted(self, step: Step, exchange: Exchange, name: str, changed: dict[int, Bag]) -> str:
-        """The id of a system prompt, which stands outside of the chain."""
-        kept = self._system.get(step.place)
-        if kept is None:
-            kept = self._said(step, exchange, f"{name}-{step.sent.tail}", None)
-            self._system[step.place] = kept
-        elif kept.form != step.form and (found := _difference(step, kept)):
-            changed[step.sent.place] = found
-        return kept.id
+    def _add_system_prompt(self, step: Step, exchange: Exchange, name: str, changed: dict[int, Bag]) -> str:
+        """Return the id of a system prompt, which is not part of the chain of messages."""
+        stored = self._system.get(step.place)
+        if stored is None:
+            stored = self._add_message(step, exchange, f"{name}-{step.sent.tail}", None)
+            self._system[step.place] = stored
+        elif stored.form != step.form and (change := _difference(step, stored)):
+            changed[step.sent.place] = change
+        return stored.id
 
-    def _said(self, step: Step, exchange: Exchange, message_id: str, parent_id: str | None) -> _Kept:
-        """Put a message that was not seen before on the timeline."""
-        role, parts, native, extra = step.sent.dialect.said(step.sent.raw, self._note, exchange.where)
+    def _add_message(
+        self, step: Step, exchange: Exchange, message_id: str, parent_id: str | None
+    ) -> _StoredMessage:
+        """Add a new message to the timeline."""
+        role, parts, native, extra = step.sent.dialect.parse_message(
+            step.sent.raw, self._note, exchange.location
+        )
         hidden = False
         if role == "user":
-            parts, hidden = marked(parts, _HARNESS.is_all)
+            parts, hidden = mark_injected_parts(parts, _HARNESS.is_all)
         message = Message(
-            id=self._free(message_id),
+            id=self._unique_id(message_id),
             made_id=True,
             parent_id=parent_id,
             role=role,
@@ -257,87 +271,87 @@ class Dialogue:
             extra=extra,
         )
         self._timeline.append(message)
-        return _kept(message.id, step.form, step.sent.raw)
+        return _stored_message(message.id, step.form, step.sent.raw)
 
-    def _replies(
-        self, exchange: Exchange, way: Way, parent_id: str | None, ended_at: str | None
+    def _add_replies(
+        self, exchange: Exchange, path: Path, parent_id: str | None, ended_at: str | None
     ) -> list[str]:
-        """Put what came back on the timeline. Two equal answers are two messages: each was paid for."""
-        found: list[str] = []
+        """Add the replies to the timeline. Two equal answers are two messages: each was paid for."""
+        message_ids: list[str] = []
         is_chain, replies = exchange.answer.is_chain, exchange.answer.replies
         # Tokens are counted with the first choice, or with the last message of an answer that has several.
-        counted = len(replies) - 1 if is_chain else 0
-        for number, (reply, (place, form)) in enumerate(zip(replies, way.replies, strict=True)):
-            usage = exchange.answer.usage if number == counted else None
-            message_id = self._free(f"{way.name}-response")
+        usage_index = len(replies) - 1 if is_chain else 0
+        for index, (reply, (place, form)) in enumerate(zip(replies, path.replies, strict=True)):
+            usage = exchange.answer.usage if index == usage_index else None
+            message_id = self._unique_id(f"{path.name}-response")
             message = _reply(reply, exchange, message_id, parent_id, ended_at=ended_at, usage=usage)
             self._timeline.append(message)
-            if message.parts and (is_chain or not found or place not in self._kept):
-                # Who goes on from here goes on from this answer; of equal choices, from the first.
-                self._kept[place] = _kept(message.id, form, reply.raw)
-            found.append(message.id)
+            if message.parts and (is_chain or not message_ids or place not in self._stored):
+                # A continuation follows this answer; of equal choices, the first.
+                self._stored[place] = _stored_message(message.id, form, reply.raw)
+            message_ids.append(message.id)
             parent_id = message.id if is_chain else parent_id
-        return found
+        return message_ids
 
-    def _free(self, message_id: str) -> str:
-        """The id, with a number behind it from the second on."""
-        count, found = 1, message_id
-        while found in self._ids:
+    def _unique_id(self, message_id: str) -> str:
+        """Return the id, with a number after it if it is taken."""
+        count, unique_id = 1, message_id
+        while unique_id in self._ids:
             count += 1
-            found = f"{message_id}-{count}"
-        self._ids.add(found)
-        return found
+            unique_id = f"{message_id}-{count}"
+        self._ids.add(unique_id)
+        return unique_id
 
-    def _offered(self, exchange: Exchange, numbers: list[int]) -> list[int]:
-        """Where the tools of a request are among those of the conversation."""
+    def _tool_indexes(self, exchange: Exchange, numbers: list[int]) -> list[int]:
+        """Return the indexes of a request's tools in the conversation's list of tools."""
         if not numbers:
             return []
         for number, raw in zip(numbers, exchange.tools, strict=True):
             if number not in self._tools:
-                self._tools[number] = exchange.dialect.tool(raw, self._note, exchange.where)
+                self._tools[number] = exchange.dialect.tool(raw, self._note, exchange.location)
         places = {number: place for place, number in enumerate(self._tools)}
         return [places[number] for number in numbers]
 
-    def _see(self, moment: tuple[datetime, str]) -> None:
-        if self._first is None or moment < self._first:
-            self._first = moment
-        if self._last is None or moment > self._last:
-            self._last = moment
+    def _extend_time_range(self, time: tuple[datetime, str]) -> None:
+        if self._first is None or time < self._first:
+            self._first = time
+        if self._last is None or time > self._last:
+            self._last = time
 
     @property
-    def is_away(self) -> bool:
-        """Whether what was said is in a file."""
-        return self._away is not None
+    def is_in_file(self) -> bool:
+        """Whether the content is in a file instead of memory."""
+        return self._stored_at is not None
 
-    def put_away(self, shelf: Shelf) -> bool:
-        """Hold nothing that was said until it is fetched; whether a file can hold it."""
-        content = _Content(self._timeline, self._ids, self._kept, self._system, self._tools, self._requests)
+    def move_to_file(self, shelf: Shelf) -> bool:
+        """Move the content to a file; return False if the file cannot store it."""
+        content = _Content(self._timeline, self._ids, self._stored, self._system, self._tools, self._requests)
         place = shelf.put(content.folded())
         if place is None:
             return False
-        self._away = shelf, place
-        self._hold(_Content())
+        self._stored_at = shelf, place
+        self._set_content(_Content())
         return True
 
-    def fetch(self) -> bool:
-        """Hold everything again; whether it was away."""
-        if self._away is None:
+    def load(self) -> bool:
+        """Load the content from its file; return whether it was in a file."""
+        if self._stored_at is None:
             return False
-        shelf, place = self._away
+        shelf, place = self._stored_at
         content = _decoder().decode(shelf.get(place))
         content.unfold()
-        self._hold(content)
-        self._away = None
+        self._set_content(content)
+        self._stored_at = None
         return True
 
-    def _hold(self, content: _Content) -> None:
+    def _set_content(self, content: _Content) -> None:
         self._timeline, self._ids = content.timeline, content.ids
-        self._kept, self._system = content.kept, content.system
+        self._stored, self._system = content.stored, content.system
         self._tools, self._requests = content.tools, content.requests
 
     def conversation(self) -> Conversation:
-        """The dialogue as a whole."""
-        self.fetch()
+        """Return the dialogue as a conversation."""
+        self.load()
         return Conversation(
             id=self._id,
             source=self._source,
@@ -361,7 +375,7 @@ def _reply(
     ended_at: str | None,
     usage: Usage | None,
 ) -> Message:
-    role, parts, native, extra = reply.said
+    role, parts, native, extra = reply.message
     if usage is not None and usage.key is None:
         usage = replace(usage, key=exchange.id or message_id)
     return Message(
@@ -380,33 +394,33 @@ def _reply(
     )
 
 
-def _ended(exchange: Exchange, began: datetime | None) -> tuple[str | None, datetime | None]:
-    """When the answer was there, as it is written and as a moment."""
+def _ended(exchange: Exchange, started: datetime | None) -> tuple[str | None, datetime | None]:
+    """Return the time of the answer, as text and as a `datetime`."""
     if exchange.ended_at:
         return exchange.ended_at, timestamps.parse(exchange.ended_at)
-    if began is None or exchange.duration_ms is None:
+    if started is None or exchange.duration_ms is None:
         return None, None
-    ended = timestamps.later_by(began, exchange.duration_ms)
+    ended = timestamps.later_by(started, exchange.duration_ms)
     return (None, None) if ended is None else (timestamps.written(ended), ended)
 
 
-def _difference(step: Step, kept: _Kept) -> Bag:
-    """What a message says in this request that the one on the timeline does not."""
-    form = kept.form
-    raw = {"role": form[0], "content": form[1]} if isinstance(form, tuple) else kept.raw
-    return difference(step.sent.raw, raw, step.sent.dialect)
+def _difference(step: Step, stored: _StoredMessage) -> Bag:
+    """Return what a message of this request has that the one on the timeline does not."""
+    form = stored.form
+    raw = {"role": form[0], "content": form[1]} if isinstance(form, tuple) else stored.raw
+    return find_difference(step.sent.raw, raw, step.sent.dialect)
 
 
 def _with_changes(exchange: Exchange, system: dict[int, Bag], prompt: dict[int, Bag]) -> Bag:
-    """What else a record says, with what its messages say here alone: `request.messages.<place>`."""
+    """Return a record's other fields, with its messages' differences in `request.messages.<index>`."""
     extra, dialect = exchange.extra, exchange.dialect
     if not system and not prompt:
         return extra
-    changed = {**system, **{exchange.prompt.first + number: found for number, found in prompt.items()}}
+    changed = {**system, **{exchange.prompt.first + number: change for number, change in prompt.items()}}
     request = extra.setdefault("request", {})
-    beside = changed.pop(SYSTEM_PLACE, None)
-    if beside is not None:
-        request[dialect.system_fields[0]] = beside.get("content", beside)
+    system_change = changed.pop(SYSTEM_INDEX, None)
+    if system_change is not None:
+        request[dialect.system_fields[0]] = system_change.get("content", system_change)
     if changed:
-        request[dialect.field] = {str(place): found for place, found in changed.items()}
+        request[dialect.field] = {str(index): change for index, change in changed.items()}
     return extra

@@ -1,4 +1,4 @@
-"""One call of a chat API: what was sent, what came back, and everything else that is known about it."""
+"""One call of a chat API: its request, its answer, and everything else known about it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agent_journal.readers.dialects.api_calls.dialects import (
     CONVERSE,
     GEMINI,
     RESPONSES,
-    SYSTEM_PLACE,
+    SYSTEM_INDEX,
     Dialect,
 )
 
@@ -24,33 +24,33 @@ if TYPE_CHECKING:
 
 _SYSTEM_ROLES = ("system", "developer")
 SYSTEM_TAIL = "system"
-# What a response of the Responses API repeats of its request.
-_REPEATED = ("instructions", "tools")
+# Fields of the request that a response of the Responses API repeats.
+_REPEATED_FIELDS = ("instructions", "tools")
 
 
 class Sent(Struct, frozen=True, gc=False):
-    """A message of a request: its place in the list it is from, and what it is."""
+    """A message of a request and its index in the list of messages."""
 
     place: int
     raw: Any
     dialect: Dialect
     tail: str = ""
-    """How its id ends, if not with its place."""
+    """The end of its id, if not its index."""
 
 
 class Prompt(Struct, frozen=True, gc=False):
-    """The messages of a request, as they are; those that lead the list may be its system prompts instead."""
+    """The original messages of a request, without leading system prompts."""
 
     messages: list[Any]
     first: int = 0
-    """The place of the first of them in the list they are from."""
+    """The index of the first of them in the request's list."""
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
-    """A request and its answer, taken apart but not yet in the terms of the model."""
+    """A request and its parsed answer; the messages of the request are not converted yet."""
 
     index: int
-    where: str
+    location: str
     dialect: Dialect
     id: str | None
     at: str | None
@@ -63,54 +63,56 @@ class Exchange(Struct, frozen=True, kw_only=True):
     error: Any
     extra: Bag
     after: str | None = None
-    """The id of the response that it goes on from, where a request sends only what is new."""
+    """The id of the response that it continues, if the request only sends new messages."""
     session: str | None = None
-    """The id of the dialogue, where the service keeps it and a request sends only what is new."""
+    """The id of a dialogue stored by the service, if the request only sends new messages."""
     ended_at: str | None = None
-    """When the answer was there, if the source states it; else the duration tells."""
+    """The time of the answer, if the source states it; else it follows from the duration."""
 
 
-def messages(request: Fields, dialect: Dialect) -> tuple[list[Sent], Prompt]:
-    """System prompts and the rest of what the body of a request sends."""
+def take_messages(request: Fields, dialect: Dialect) -> tuple[list[Sent], Prompt]:
+    """Take the system prompts and the other messages of a request."""
     if not request.has(dialect.field):
         keys = ", ".join(sorted(request.rest()))
         request.note(Kind.UNKNOWN_TYPE, request.where, f"a request without {dialect.field}: {keys[:80]}")
-    system = system_prompts(request, dialect)
-    listed = _listed(request, dialect)
-    leading = _leading(listed) if dialect.has_system_messages else 0
-    if not leading:
-        return system, Prompt(listed)
-    system += [Sent(place, raw, dialect, SYSTEM_TAIL) for place, raw in enumerate(listed[:leading])]
-    return system, Prompt(listed[leading:], leading)
+    system = take_system_prompts(request, dialect)
+    all_messages = _take_messages(request, dialect)
+    leading_count = _count_leading_system_messages(all_messages) if dialect.has_system_messages else 0
+    if not leading_count:
+        return system, Prompt(all_messages)
+    system += [
+        Sent(index, raw, dialect, SYSTEM_TAIL) for index, raw in enumerate(all_messages[:leading_count])
+    ]
+    return system, Prompt(all_messages[leading_count:], leading_count)
 
 
-def offered(request: Fields, dialect: Dialect) -> list[Any]:
-    """The definitions of the tools that a request offers, one by one."""
+def take_tools(request: Fields, dialect: Dialect) -> list[Any]:
+    """Take the definitions of the tools that a request offers."""
     if dialect is CONVERSE:
-        return _offered_by(request.nested("toolConfig"))
-    if dialect is GEMINI and request.look("tools").__class__ is dict:  # one alone is taken, too
-        return google_contents.declared([request.take("tools")])
+        return _take_configured_tools(request.nested("toolConfig"))
+    if dialect is GEMINI and request.look("tools").__class__ is dict:  # the API also accepts a single object
+        return google_contents.flatten_tools([request.take("tools")])
     listed = request.items("tools") or []
-    return google_contents.declared(listed) if dialect is GEMINI else listed
+    return google_contents.flatten_tools(listed) if dialect is GEMINI else listed
 
 
-def _offered_by(config: Fields | None) -> list[Any]:
-    """The tools of a configuration; what else it says stays."""
+def _take_configured_tools(config: Fields | None) -> list[Any]:
+    """Take the tools of a configuration; its other fields stay."""
     return [] if config is None else config.items("tools") or []
 
 
-def take_repeated(answered: Answer, request: Fields) -> None:
-    """What an answer repeats of its request is told once; where the request is not there, by the answer."""
-    extra = answered.extra
-    for name in _REPEATED if answered.is_chain and extra.__class__ is dict else ():
+def take_repeated(answer: Answer, request: Fields) -> None:
+    """Move fields that an answer repeats to the request, or drop them if the request has the same."""
+    extra = answer.extra
+    for name in _REPEATED_FIELDS if answer.is_chain and extra.__class__ is dict else ():
         if extra.get(name) and not request.has(name):
             request.keep(name, extra.pop(name))
         elif name in extra and extra[name] == request.look(name):
             del extra[name]
 
 
-def begun(request: Fields, answered: Answer, dialect: Dialect) -> tuple[str | None, str | None]:
-    """The response that a request goes on from, and the dialogue that the service keeps; both are left."""
+def find_continued(request: Fields, answered: Answer, dialect: Dialect) -> tuple[str | None, str | None]:
+    """Return the response that a request continues and the dialogue stored by the service; both stay."""
     if dialect is not RESPONSES:
         return None, None
     after = request.look("previous_response_id")
@@ -118,17 +120,17 @@ def begun(request: Fields, answered: Answer, dialect: Dialect) -> tuple[str | No
     return after if after.__class__ is str and after else answered.after, session or answered.session
 
 
-def _listed(request: Fields, dialect: Dialect) -> list[Any]:
-    """The messages; the newer APIs take one alone, too."""
+def _take_messages(request: Fields, dialect: Dialect) -> list[Any]:
+    """Take the messages; the newer APIs also accept a single one."""
     value = request.look(dialect.field)
     if dialect.field != "messages" and value.__class__ in (str, dict):
         return [request.take(dialect.field)]
     return request.items(dialect.field) or []
 
 
-def system_prompts(request: Fields, dialect: Dialect) -> list[Sent]:
-    """The system prompt beside the messages, in whichever way; another type of it stays."""
-    found: list[Sent] = []
+def take_system_prompts(request: Fields, dialect: Dialect) -> list[Sent]:
+    """Take the system prompt outside of the messages in any form; a value of another type stays."""
+    prompts: list[Sent] = []
     names = dialect.system_fields if "system" in dialect.system_fields else ("system", *dialect.system_fields)
     for name in names:
         if not request.has(name):
@@ -139,12 +141,14 @@ def system_prompts(request: Fields, dialect: Dialect) -> list[Sent]:
         else:
             value = request.items(name)
         if value:
-            found += [Sent(SYSTEM_PLACE, *one, SYSTEM_TAIL) for one in _prompts(value, dialect)]
-    return found
+            prompts += [
+                Sent(SYSTEM_INDEX, *message, SYSTEM_TAIL) for message in _to_system_messages(value, dialect)
+            ]
+    return prompts
 
 
-def _prompts(value: Any, dialect: Dialect) -> list[tuple[Any, Dialect]]:
-    """A system prompt as the messages it is: a text or blocks, a content, or items."""
+def _to_system_messages(value: Any, dialect: Dialect) -> list[tuple[Any, Dialect]]:
+    """Convert a system prompt to messages: from a text or blocks, a content, or items."""
     if value.__class__ is dict:
         return [({**value, "role": "system"}, dialect)]
     if value.__class__ is list and dialect is RESPONSES:
@@ -152,9 +156,9 @@ def _prompts(value: Any, dialect: Dialect) -> list[tuple[Any, Dialect]]:
     return [({"role": "system", "content": value}, dialect if dialect is CONVERSE else CLAUDE)]
 
 
-def _leading(listed: list[Any]) -> int:
-    """How many system messages the list begins with."""
-    for count, raw in enumerate(listed):
+def _count_leading_system_messages(messages: list[Any]) -> int:
+    """Count the system messages at the beginning of a list."""
+    for count, raw in enumerate(messages):
         if raw.__class__ is not dict or raw.get("role") not in _SYSTEM_ROLES:
             return count
-    return len(listed)
+    return len(messages)

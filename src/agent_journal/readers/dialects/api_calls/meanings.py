@@ -1,4 +1,4 @@
-"""What makes two messages the same: a number for what each means, whatever form it has."""
+"""Numbers messages by their normalized value: equal messages in different forms have the same number."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# What tells the forms of messages apart: of one that is nothing but a role and a text these two, else a hash.
+# Identifies the form of a message: role and text if it has nothing else, otherwise a hash.
 Form: TypeAlias = bytes | tuple[str, str]
 
-_FIELDS_OF_PLAIN = 2
+_PLAIN_MESSAGE_FIELDS = 2
 _encode = msgspec.json.Encoder().encode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 class Meanings:
-    """Numbers for what messages mean: the same number for two that say the same in another form."""
+    """Numbers for the normalized values of messages."""
 
     def __init__(self) -> None:
         self._by_form: dict[tuple[str, bytes], int] = {}
         self._by_meaning: dict[bytes | tuple[str, str | None], int] = {}
         self._is_hashed = False
         self.size = 0
-        """About how many bytes all that was ever said has."""
+        """The approximate size in bytes of all distinct messages."""
 
-    def of(self, raw: Any, language: str, meaning: Callable[[Any], Any]) -> tuple[int, Form]:
-        """The number of what a value means, and its form. Each form is thought about once."""
+    def of(self, raw: Any, dialect: str, normalize: Callable[[Any], Any]) -> tuple[int, Form]:
+        """Return the number of a value and its form. Each form is normalized only once."""
         try:
             data = _encode(raw)
             form = _hash(data)
-            number = self._by_form.get((language, form))
+            number = self._by_form.get((dialect, form))
             if number is None:
-                number = self._number(meaning(raw))
-                self._by_form[language, form] = number
+                number = self._number(normalize(raw))
+                self._by_form[dialect, form] = number
                 self.size += len(data)
         except RecursionError:
-            # Nested too deeply to be compared: it is like no other.
+            # Nested too deeply to be compared: it is equal to no other.
             form = len(self._by_meaning).to_bytes(16, "big")
             number = self._by_meaning.setdefault(form, len(self._by_meaning))
         return number, form
 
     def of_plain(self, raw: Any) -> tuple[int, Form] | None:
-        """The same of a message that is nothing but a role and a text under `content`; else None."""
-        if raw.__class__ is not dict or len(raw) != _FIELDS_OF_PLAIN:
+        """Return the same for a message with only a role and a text in `content`; else None."""
+        if raw.__class__ is not dict or len(raw) != _PLAIN_MESSAGE_FIELDS:
             return None
         role, content = raw.get("role"), raw.get("content")
         if role.__class__ is not str or content.__class__ is not str:
@@ -60,16 +60,16 @@ class Meanings:
             self.size += len(content)
         return number, (role, content)
 
-    def _number(self, meant: Any) -> int:
+    def _number(self, normalized: Any) -> int:
         numbers = self._by_meaning
-        match meant:
+        match normalized:
             case [str(role), str() | None as text]:
                 key = _hash_of_plain(role, text) if self._is_hashed else (role, text)
                 return numbers.setdefault(key, len(numbers))
-        return numbers.setdefault(_hash(_encode_sorted(meant)), len(numbers))
+        return numbers.setdefault(_hash(_encode_sorted(normalized)), len(numbers))
 
-    def hold_no_texts(self) -> None:
-        """From now on tell texts apart by their hashes: those of a large log do not fit into memory."""
+    def store_hashes_only(self) -> None:
+        """Store hashes instead of texts from now on: the texts of a large log do not fit into memory."""
         if not self._is_hashed:
             self._is_hashed = True
             self._by_meaning = {
@@ -78,10 +78,10 @@ class Meanings:
             }
 
 
-# A request repeats the first message of its dialogue, and what was answered before it.
+# A request repeats the first message of its dialogue and the previous answer.
 @lru_cache(maxsize=64)
 def _hash_of_plain(role: str, text: str | None) -> bytes:
-    """The hash of a role and a text; as bytes they are like no JSON, of which the other hashes are."""
+    """Return the hash of a role and a text; its input is never JSON, unlike that of other hashes."""
     return _hash(f"{len(role)}\0{role}\0{text or ''}".encode("utf-8", "surrogatepass"))
 
 
@@ -90,5 +90,5 @@ def _hash(data: bytes) -> bytes:
 
 
 def hash_of(raw: Any, form: Form) -> bytes:
-    """The hash of a form, which ids are made of."""
+    """Return the hash of a form, for generated ids."""
     return form if isinstance(form, bytes) else _hash(_encode(raw))

@@ -1,7 +1,7 @@
-"""The ways of recent requests: the next one mostly repeats the one before it, and that is looked at once.
+"""The paths of recent requests: a request mostly repeats the previous one, which is processed only once.
 
-Messages are compared as the values they are, which is much faster than finding out what they mean; to that,
-JSON's `1`, `1.0` and `true` are equal.
+Messages are compared as raw values, which is much faster than normalizing them; this comparison treats
+JSON's `1`, `1.0` and `true` as equal.
 """
 
 from __future__ import annotations
@@ -14,78 +14,78 @@ if TYPE_CHECKING:
     from agent_journal.readers.dialects.api_calls.dialogue import Dialogue, Step
     from agent_journal.readers.dialects.api_calls.meanings import Form
 
-# How many ways are remembered; dialogues that are interleaved are seldom more.
-_MOST = 64
-# Fewer messages than these are not enough to know a dialogue by its end.
-LEAST_OF_WINDOW = 6
-# How many of the oldest messages a client may leave out at once.
-_MOST_LEFT_OUT = 64
+# More dialogues are seldom interleaved.
+_MAX_TRAILS = 64
+# Fewer messages are not enough to recognize a dialogue by its end.
+MIN_WINDOW_MESSAGES = 6
+# How many of the oldest messages a client may omit at once.
+_MAX_OMITTED_MESSAGES = 64
 
 
 class Known(NamedTuple):
-    """So much of a prompt as a recent request sent, too: steps, and after each the place and the message."""
+    """The part of a prompt that a recent request also sent: its steps, with a place and id for each."""
 
     steps: list[Step]
     messages: list[Any]
-    """The messages of the steps, as they are."""
+    """The original messages of the steps."""
     places: list[int]
     ids: list[str]
     changed: dict[int, Bag]
-    """What some of them, by their number, say otherwise than when they were first said."""
+    """What some of them, by index, have that their first occurrence does not."""
     dialogue: Dialogue | None = None
     start: int = 0
-    """The place before the first of them; 0 if that is the beginning."""
+    """The place before the first of them; 0 at the beginning of a dialogue."""
 
 
 NOTHING = Known([], [], [], [], {})
 
 
 class Trails:
-    """The most recent way from each first message."""
+    """The most recent path from each first message."""
 
     def __init__(self) -> None:
         self._by_first: dict[int, Known] = {}
 
     def add(self, trail: Known) -> None:
-        """Remember the way of an exchange, in place of the one that began with the same message."""
+        """Store the path of an exchange and replace the one that began with the same message."""
         first = trail.steps[0].place
         self._by_first.pop(first, None)
         self._by_first[first] = trail
-        if len(self._by_first) > _MOST:
+        if len(self._by_first) > _MAX_TRAILS:
             del self._by_first[next(iter(self._by_first))]
 
-    def repeated(self, first: int, prompt: list[Any], dialect: Dialect) -> Known:
-        """What a prompt repeats from the beginning of the recent one whose first message leads to a place."""
+    def find_repeated(self, first: int, prompt: list[Any], dialect: Dialect) -> Known:
+        """Return the part of a prompt that repeats the recent one whose first message leads to a place."""
         trail = self._by_first.get(first)
         if trail is None or trail.steps[0].sent.dialect is not dialect:
             return NOTHING
-        return _part(trail, 0, _common(trail.messages, prompt))
+        return _slice_trail(trail, 0, _count_common(trail.messages, prompt))
 
-    def shortened(self, form: Form, prompt: list[Any], dialect: Dialect) -> Known:
-        """What a prompt whose first message has a form repeats of a recent one that had more before it.
+    def find_shortened(self, form: Form, prompt: list[Any], dialect: Dialect) -> Known:
+        """Return the part of a prompt that repeats a recent one without its oldest messages.
 
-        That has to be all that was sent since, and not only a little: clients that keep no more than so many
-        messages leave out the oldest.
+        Clients that limit the number of messages omit the oldest. The prompt has to repeat all later messages
+        and at least a minimum number.
         """
         for trail in reversed(self._by_first.values()):
             if trail.steps[0].sent.dialect is not dialect:
                 continue
-            for place, step in enumerate(trail.steps[: _MOST_LEFT_OUT + 1]):
-                if step.form == form and (place or trail.start):
-                    count = len(trail.steps) - place
-                    is_enough = count >= LEAST_OF_WINDOW and 2 * count >= len(prompt) >= count
-                    if is_enough and _common(trail.messages[place:], prompt) == count:
-                        return _part(trail, place, count)
+            for index, step in enumerate(trail.steps[: _MAX_OMITTED_MESSAGES + 1]):
+                if step.form == form and (index or trail.start):
+                    count = len(trail.steps) - index
+                    is_enough = count >= MIN_WINDOW_MESSAGES and 2 * count >= len(prompt) >= count
+                    if is_enough and _count_common(trail.messages[index:], prompt) == count:
+                        return _slice_trail(trail, index, count)
         return NOTHING
 
 
-def _common(before: list[Any], prompt: list[Any]) -> int:
-    """How many messages both begin with."""
+def _count_common(earlier: list[Any], prompt: list[Any]) -> int:
+    """Count the common messages at the beginning of both lists."""
     count = 0
     try:
-        if before == prompt[: len(before)]:
-            return len(before)
-        for known, raw in zip(before, prompt, strict=False):
+        if earlier == prompt[: len(earlier)]:
+            return len(earlier)
+        for known, raw in zip(earlier, prompt, strict=False):
             if known != raw:
                 break
             count += 1
@@ -94,7 +94,7 @@ def _common(before: list[Any], prompt: list[Any]) -> int:
     return count
 
 
-def _part(trail: Known, first: int, count: int) -> Known:
+def _slice_trail(trail: Known, first: int, count: int) -> Known:
     if not first and count == len(trail.steps):
         return trail
     end = first + count
@@ -103,7 +103,7 @@ def _part(trail: Known, first: int, count: int) -> Known:
         trail.messages[first:end],
         trail.places[first:end],
         trail.ids[first:end],
-        {number - first: found for number, found in trail.changed.items() if first <= number < end},
+        {index - first: change for index, change in trail.changed.items() if first <= index < end},
         trail.dialogue,
         trail.places[first - 1] if first else trail.start,
     )

@@ -1,4 +1,4 @@
-"""What a person put beside a prompt, and pictures that tools give."""
+"""Attachments of prompts, and images returned by tools."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ if TYPE_CHECKING:
     from agent_journal.model import Bag, MediaKind, Part
 
 _KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
-# What an extension gave with a prompt, without words of its own.
-_SAID_ELSEWHERE = ("extension_context",)
+# Context that an extension attached to a prompt; not text of the user.
+_OPAQUE_ATTACHMENTS = ("extension_context",)
 
 
 class Assets:
-    """Pictures and files that are told once, each in an event of its own, and named where they are shown.
+    """Images and files that have an event of their own and are referenced by id elsewhere.
 
-    Their data leaves the event for the first part that names it; what no part names goes back.
+    Their data moves from the event to the parts that reference it; unreferenced data goes back to the event.
     """
 
     def __init__(self) -> None:
         self._events: dict[str, Bag] = {}
         self._data: dict[str, str] = {}
-        self._named: set[str] = set()
+        self._referenced: set[str] = set()
 
     def learn(self, event: Bag) -> None:
-        """Take the data of an event that brings an asset."""
+        """Take the data out of an asset's event."""
         name, data = event.get("assetId"), event.get("data")
         if isinstance(name, str) and isinstance(data, str) and name not in self._events:
             self._events[name], self._data[name] = event, event.pop("data")
 
     def data(self, name: Any) -> str | None:
-        """The data of an asset by its name."""
+        """Return the data of an asset by its id."""
         if not isinstance(name, str) or name not in self._data:
             return None
-        self._named.add(name)
+        self._referenced.add(name)
         return self._data[name]
 
     def give_back(self) -> None:
-        """Put the data that no part has where it was."""
-        for name in self._events.keys() - self._named:
+        """Put unreferenced data back into its event."""
+        for name in self._events.keys() - self._referenced:
             self._events[name]["data"] = self._data[name]
 
 
 def attachment(raw: Any, body: Fields, assets: Assets) -> Part:
-    """The part that an attachment of a prompt is."""
+    """Convert an attachment of a prompt."""
     if raw.__class__ is not dict:
         body.note(Kind.WRONG_TYPE, body.where, f"an attachment is {type(raw).__name__}")
         return Other(data=raw, name="attachment")
@@ -64,7 +64,7 @@ def attachment(raw: Any, body: Fields, assets: Assets) -> Part:
         case "blob" if isinstance(fields.look("data"), str) or isinstance(fields.look("assetId"), str):
             fields.drop("type")
             return inline(fields, assets)
-        case str(kind) if kind.startswith("github_") or kind in _SAID_ELSEWHERE:
+        case str(kind) if kind.startswith("github_") or kind in _OPAQUE_ATTACHMENTS:
             return Other(data=raw, name=kind)
         case kind:
             body.note(Kind.UNKNOWN_TYPE, body.where, f"attachment {str(kind)[:40]!r}")
@@ -72,7 +72,7 @@ def attachment(raw: Any, body: Fields, assets: Assets) -> Part:
 
 
 def _named(fields: Fields, data: str | None) -> Media:
-    """A file or folder by its path; it may have changed since, so the app keeps pictures as they were."""
+    """Convert a file or folder with its path; the app stores the original data of images."""
     mime = fields.text("mimeType") if data is not None else None
     return Media(
         kind="file" if mime is None else _kind(mime),
@@ -85,7 +85,7 @@ def _named(fields: Fields, data: str | None) -> Media:
 
 
 def inline(fields: Fields, assets: Assets) -> Media:
-    """Base64 data with its media type, or the name of an asset that has it."""
+    """Convert base64 data with its media type, or a reference to an asset."""
     mime, data = fields.text("mimeType"), fields.text("data") or assets.data(fields.look("assetId"))
     ref = fields.text("assetId") if data is None else None
     return Media(

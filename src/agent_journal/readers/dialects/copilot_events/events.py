@@ -125,7 +125,7 @@ class Events:
             "session.binary_asset": self.assets.learn,
         }
 
-    def usual(self, event: Usual, where: int | str) -> Entry | None:
+    def usual(self, event: Usual, location: int | str) -> Entry | None:
         """The message or event that a usual line is; None if it must be looked at closely."""
         if not timestamps.is_moment(event.timestamp) or not event.id:
             return None
@@ -142,19 +142,19 @@ class Events:
                 at=event.timestamp,
                 data=event.data,
             )
-        body = Fields(event.data, self._note, where)
+        body = Fields(event.data, self._note, location)
         line = Line(event.id, event.parent_id, event.timestamp, around, body)
         return self._event(line, name) if make is None else make(line)
 
-    def entry(self, record: Any, where: int | str, line: bytes) -> Entry:
+    def entry(self, record: Any, location: int | str, line: bytes) -> Entry:
         """The message or event that a line is; `line` is its bytes, of which a missing id is made."""
         if record.__class__ is not dict:
-            self._note(Kind.UNKNOWN_TYPE, where, f"the line is {type(record).__name__}, not an object")
+            self._note(Kind.UNKNOWN_TYPE, location, f"the line is {type(record).__name__}, not an object")
             return Event(id=self._made_id(line), made_id=True, name="unknown", data={"value": record})
-        fields = Fields(record, self._note, where)
+        fields = Fields(record, self._note, location)
         name, data, event_id = fields.text("type"), fields.bag("data"), fields.text("id")
         parent, at = fields.text("parentId"), fields.moment("timestamp")
-        body = Fields({} if data is None else data, self._note, where)
+        body = Fields({} if data is None else data, self._note, location)
         about = Line(event_id or "", parent, at, fields.rest(), body)
         if not about.id:
             about.id, about.made_id = self._made_id(line), True

@@ -1,6 +1,6 @@
 """Sessions of September and October 2025: messages of OpenAI's chat dialect, without ids and times.
 
-Such a session is one JSON file, or, once it was resumed, the payload of an event that imports it.
+Such a session is one JSON file, or, after it was resumed, the payload of an event that imports it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _MESSAGES = "chatMessages"
 
 
 def conversation(source: Source, note: Notes, name: str) -> Conversation:
-    """The conversation that a file is."""
-    fields = _whole(source, note)
+    """Read the conversation of a file."""
+    fields = _load(source, note)
     session, started_at = fields.text("sessionId"), fields.moment("startTime")
     raw = fields.items(_MESSAGES) or []
     if not session:
@@ -46,44 +46,44 @@ def conversation(source: Source, note: Notes, name: str) -> Conversation:
     )
 
 
-def _whole(source: Source, note: Notes) -> Fields:
-    """The file as the object it is; of a damaged one, the messages that are left."""
+def _load(source: Source, note: Notes) -> Fields:
+    """Load the file's object; from a damaged file, load the remaining messages."""
     value = json_stream.load(source, note)
     if not isinstance(value, dict):
         value = {_MESSAGES: [message for _, message in json_stream.elements(source, note, _MESSAGES)]}
     return Fields(value, note, "")
 
 
-def imported(data: dict[str, Any], event_id: str, note: Notes, where: int | str) -> list[Message]:
-    """The messages that an import brings, taken out of its payload; each follows the one before."""
-    legacy = Fields(data, note, where).look("legacySession")
+def imported(data: dict[str, Any], event_id: str, note: Notes, location: int | str) -> list[Message]:
+    """Take the messages of an import out of its payload; each follows the previous one."""
+    legacy = Fields(data, note, location).look("legacySession")
     if not isinstance(legacy, dict):
         return []
-    fields = Fields(legacy, note, where)
+    fields = Fields(legacy, note, location)
     model = fields.look("selectedModel")
     raw = fields.items(_MESSAGES) or []
-    return messages(raw, event_id, model if isinstance(model, str) else None, note, f"line {where} ")
+    return messages(raw, event_id, model if isinstance(model, str) else None, note, f"line {location} ")
 
 
-def messages(raw: list[Any], owner: str, model: str | None, note: Notes, where: str) -> list[Message]:
-    """Chat messages as messages of the model, with ids made of their place."""
+def messages(raw: list[Any], owner: str, model: str | None, note: Notes, location: str) -> list[Message]:
+    """Convert chat messages, with ids generated from their index."""
     return [
-        _message(message, ids.made(owner, index), model, note, f"{where}{_MESSAGES}[{index}]")
+        _message(message, ids.made(owner, index), model, note, f"{location}{_MESSAGES}[{index}]")
         for index, message in enumerate(raw)
     ]
 
 
-def _message(raw: Any, made: str, model: str | None, note: Notes, where: str) -> Message:
-    said = openai.said(raw, note, where)
+def _message(raw: Any, message_id: str, model: str | None, note: Notes, location: str) -> Message:
+    parsed = openai.parse_message(raw, note, location)
     return Message(
-        id=made,
+        id=message_id,
         made_id=True,
-        role=said.role,
-        model=model if said.role == "assistant" else None,
-        parts=[_known(part) for part in said.parts],
-        extra=said.extra,
+        role=parsed.role,
+        model=model if parsed.role == "assistant" else None,
+        parts=[_with_tool_kind(part) for part in parsed.parts],
+        extra=parsed.extra,
     )
 
 
-def _known(part: Part) -> Part:
+def _with_tool_kind(part: Part) -> Part:
     return replace(part, kind=TOOL_KINDS.get(part.name)) if isinstance(part, ToolCall) else part

@@ -1,4 +1,4 @@
-"""The words of the format: its kinds of events, and what its tools do."""
+"""The format's event types, and the kinds of its tools."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent_journal.model import ToolKind
 
-# As of the public SDK of August 2026, and the schema of 1.0.102; events of other types are kept, and noted
-# once. Those from `assistant.intent` on are meant for whoever listens, and not for the file.
+# As of the public SDK of August 2026, and the schema of 1.0.102; events of other types are stored, and noted
+# once. Those from `assistant.intent` on are sent to listeners and not meant for the file.
 KNOWN_TYPES = frozenset(
     """
     session.start session.resume session.info session.warning session.error session.import_legacy
@@ -46,8 +46,8 @@ KNOWN_TYPES = frozenset(
     """.split()  # noqa: SIM905 (words are easier to read than a list of strings)
 )
 
-# What a compaction does with its model, in files of 1.0.102 though in no schema. The first of them follow
-# nothing, or an event that is not in the file.
+# Model requests of a compaction, which files of 1.0.102 have although no schema does. The first of them have
+# no parent, or one that is not in the file.
 MODEL_EVENTS = "model."
 
 TOOL_KINDS: dict[str, ToolKind] = {

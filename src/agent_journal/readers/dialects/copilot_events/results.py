@@ -1,4 +1,4 @@
-"""What a tool answered: text, an error, pictures, an exit code."""
+"""Converts tool results: text, an error, images, an exit code."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from agent_journal.model import Media
     from agent_journal.readers.dialects.copilot_events.attachments import Assets
 
-# How shells end their output; newer versions state it in `contents`, and 1.0.102 in `shellExecution`.
-_EXITED = re.compile(r"<exited with exit code (-?\d{1,9})>\s*\Z", re.ASCII)
-_TAIL = 60
+# The end of a shell's output; newer versions have the code in `contents`, and 1.0.102 in `shellExecution`.
+_EXIT_LINE = re.compile(r"<exited with exit code (-?\d{1,9})>\s*\Z", re.ASCII)
+_EXIT_LINE_MAX_CHARS = 60
 
 
 def result(body: Fields, call_id: str | None, name: str | None, assets: Assets) -> ToolResult:
-    """The result that a finished execution states; what it says beyond that stays in `body`."""
+    """Take the result of a finished execution; other fields stay in `body`."""
     success = body.flag("success")
     raw = body.look("result")
     media: list[Media] = []
@@ -32,12 +32,16 @@ def result(body: Fields, call_id: str | None, name: str | None, assets: Assets) 
         if inner is not None and inner.has("contents"):
             media, code = _media(inner, assets), _exit_code(inner)
         if inner is not None and not media and inner.has("binaryResultsForLlm"):
-            media = _given(inner, assets)
+            media = _take_model_media(inner, assets)
     if code is None:
         code = _number(body.look("shellExecution"))
     if not output:
         output = _error(body) or output
-    if code is None and output and (exited := _EXITED.search(output, max(len(output) - _TAIL, 0))):
+    if (
+        code is None
+        and output
+        and (exited := _EXIT_LINE.search(output, max(len(output) - _EXIT_LINE_MAX_CHARS, 0)))
+    ):
         code = int(exited[1])
     return ToolResult(
         call_id=call_id,
@@ -49,7 +53,7 @@ def result(body: Fields, call_id: str | None, name: str | None, assets: Assets) 
 
 
 def _error(body: Fields) -> str | None:
-    """Why there is no result."""
+    """Take the error message of a failed execution."""
     if body.look("error").__class__ is str:
         return body.text("error")
     error = body.nested("error")
@@ -62,25 +66,25 @@ def _blocks(inner: Fields) -> list[Any]:
 
 
 def _media(inner: Fields, assets: Assets) -> list[Media]:
-    """Pictures and sounds among the contents; the others say again what the text says, and stay."""
+    """Take images and audio out of the contents; the other blocks repeat the text and stay."""
     blocks = _blocks(inner)
-    found = [block for block in blocks if _is_media(block)]
-    if found:
+    media_blocks = [block for block in blocks if _is_media(block)]
+    if media_blocks:
         inner.keep("contents", [block for block in blocks if not _is_media(block)])
-    return [_without_type(block, inner, assets) for block in found]
+    return [_without_type(block, inner, assets) for block in media_blocks]
 
 
-def _given(inner: Fields, assets: Assets) -> list[Media]:
-    """What the model was given besides text: inside, or in an event of its own; what was left out stays."""
+def _take_model_media(inner: Fields, assets: Assets) -> list[Media]:
+    """Take media sent to the model, inline or as an asset; blocks without data stay."""
     raw = inner.look("binaryResultsForLlm")
     blocks: list[Any] = raw if raw.__class__ is list else []
-    found = [block for block in blocks if _is_given(block)]
-    if found:
-        inner.keep("binaryResultsForLlm", [block for block in blocks if not _is_given(block)])
-    return [_without_type(block, inner, assets) for block in found]
+    media_blocks = [block for block in blocks if _has_data(block)]
+    if media_blocks:
+        inner.keep("binaryResultsForLlm", [block for block in blocks if not _has_data(block)])
+    return [_without_type(block, inner, assets) for block in media_blocks]
 
 
-def _is_given(block: Any) -> bool:
+def _has_data(block: Any) -> bool:
     return isinstance(block, dict) and any(isinstance(block.get(name), str) for name in ("data", "assetId"))
 
 

@@ -68,11 +68,11 @@ class Session:
         """Whether anything in the file was known to be of a session."""
         return any(isinstance(entry, Message) or entry.name in KNOWN_TYPES for entry in self._chain)
 
-    def _with_history(self, event: Event, where: int, line: bytes) -> Event:
+    def _with_history(self, event: Event, location: int, line: bytes) -> Event:
         """Put what an import brings before it: that was said earlier, and what follows names the import."""
         parent = event.parent_id
-        for message in history.imported(event.data, event.id, self._note, where):
-            self._chain.add(replace(message, parent_id=parent), where, line)
+        for message in history.imported(event.data, event.id, self._note, location):
+            self._chain.add(replace(message, parent_id=parent), location, line)
             parent = message.id
         return replace(event, parent_id=parent) if parent != event.parent_id else event
 
@@ -143,9 +143,9 @@ class Session:
         return next(filter(None, answered), None) or self._events.model or facts.imported("selectedModel")
 
     def _note_unlinked(self) -> None:
-        for call_id, where in self._events.open_results:
+        for call_id, location in self._events.open_results:
             if call_id is None or call_id not in self._events.calls:
-                self._note(Kind.UNLINKED_RESULT, where, call_id or "it names no call")
+                self._note(Kind.UNLINKED_RESULT, location, call_id or "it names no call")
 
 
 class Facts:

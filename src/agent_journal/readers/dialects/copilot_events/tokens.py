@@ -1,4 +1,4 @@
-"""Token counts as events state them: of one response, or summed by model."""
+"""Token counts of events: of one response, or totals per model."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ class Tokens(NamedTuple):
 
     @property
     def is_stated(self) -> bool:
-        """Whether anything is said about what was given or came out."""
+        """Whether input or output tokens are known."""
         return self.given is not None or self.output is not None
 
     def plus(self, other: Tokens) -> Tokens:
-        """Both together."""
+        """Add two counts."""
         pairs = zip(self, other, strict=True)
         return Tokens(*(None if a is None and b is None else (a or 0) + (b or 0) for a, b in pairs))
 
     def minus(self, other: Tokens) -> Tokens:
-        """What is beyond another count, at least nothing."""
+        """Subtract another count; the results are at least zero."""
         pairs = zip(self, other, strict=True)
         return Tokens(*(None if a is None else max(a - (b or 0), 0) for a, b in pairs))
 
     def covers(self, other: Tokens) -> bool:
-        """Whether no count is smaller than another one's."""
+        """Return whether no count is smaller than the other's."""
         return all((a or 0) >= (b or 0) for a, b in zip(self, other, strict=True))
 
     def usage(self, key: str, extra: Bag) -> Usage:
-        """The counts in the model's terms."""
+        """Convert the counts to the model's usage."""
         given, read, written = self.given, self.cache_read, self.cache_write
-        fresh = None if given is None else given - (read or 0) - (written or 0)
+        uncached = None if given is None else given - (read or 0) - (written or 0)
         return Usage(
             key=key,
-            input=given if fresh is not None and fresh < 0 else fresh,
+            input=given if uncached is not None and uncached < 0 else uncached,
             output=self.output,
             cache_read=read,
             cache_write=written,
@@ -58,38 +58,40 @@ class Tokens(NamedTuple):
         )
 
 
-def stated(raw: Any, note: Notes, where: str) -> Tokens:
-    """The counts that an object states, if it is one; it keeps them."""
+def stated(raw: Any, note: Notes, location: str) -> Tokens:
+    """Return the counts of an object, which is not modified."""
     if not isinstance(raw, dict):
         return Tokens()
-    fields = Fields(dict(raw), note, where)
+    fields = Fields(dict(raw), note, location)
     return Tokens(*(fields.whole(name) for name in _NAMES))
 
 
 def by_model(event: Event, note: Notes) -> dict[str, Tokens]:
-    """The sums that an event states for each model; it keeps them."""
-    sums: dict[str, Tokens] = {}
+    """Return the totals per model of an event, which is not modified."""
+    totals: dict[str, Tokens] = {}
     for model, metric in _metrics(event.data):
         tokens = stated(metric.get("usage"), note, event.id) if isinstance(metric, dict) else Tokens()
         if tokens.is_stated:
-            sums[model] = sums[model].plus(tokens) if model in sums else tokens
-    return sums
+            totals[model] = totals[model].plus(tokens) if model in totals else tokens
+    return totals
 
 
 def _metrics(data: Bag) -> list[tuple[str, Any]]:
-    """Models and what is said of them; a checkpoint of 1.0.7x says it in a snapshot, or by provider."""
+    """Return the models and their metrics; a checkpoint of 1.0.7x has them in a snapshot, or by provider."""
     snapshot = data.get("accountingSnapshot")
-    for where in (data, snapshot if isinstance(snapshot, dict) else {}):
-        metrics = where.get("modelMetrics")
+    for location in (data, snapshot if isinstance(snapshot, dict) else {}):
+        metrics = location.get("modelMetrics")
         if isinstance(metrics, dict) and metrics:
             return list(metrics.items())
     providers = objects(data.get("providerModelMetrics"))
-    return [(model, each.get("metrics")) for each in providers if (model := text_in(each, "modelId"))]
+    return [
+        (model, provider.get("metrics")) for provider in providers if (model := text_in(provider, "modelId"))
+    ]
 
 
 def is_of_the_session(event: Event) -> bool:
-    """Whether sums are of the whole session, also where it was resumed, and not of one process.
+    """Return whether totals cover the entire session, also after it was resumed, not only one process.
 
-    Whoever takes over the sums of a session that it resumes, as 1.0.102 does, writes either of these.
+    Versions that continue the totals of a resumed session, such as 1.0.102, write one of these fields.
     """
     return "usageAccountingWatermarks" in event.data or "accountingSnapshot" in event.data

@@ -1,6 +1,6 @@
-"""`workspace.yaml`, which lies beside a session's events: where the session is, and what it is called.
+"""`workspace.yaml` next to a session's events: the folder and the name of the session.
 
-A file that says more than its values tell, as remarks do, is also kept as the text it is.
+A file with more than its values, such as comments, is also stored as text.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
     from agent_journal.inputs.input import Source
     from agent_journal.notes import Notes
 
-_LARGEST = 1 << 20
+_MAX_FILE_BYTES = 1 << 20
 
 
 def values_and_text(source: Source, name: str, note: Notes) -> tuple[dict[str, Any], str | None]:
-    """The values in a file beside the source, and its whole text if the values are not all."""
+    """Return the values of a companion file, and its text if it has more than the values."""
     file, text = source.companion(name), text_beside(source, name, note)
     if file is None or text is None:
         return {}, None
-    found, is_whole = parsed(text, note, file.label)
-    return found, None if is_whole else text
+    values, is_complete = parsed(text, note, file.label)
+    return values, None if is_complete else text
 
 
 def text_beside(source: Source, name: str, note: Notes) -> str | None:
-    """The text of a file beside the source, if there is one."""
+    """Return the text of a companion file, or None."""
     file = source.companion(name)
     if file is None:
         return None
     try:
         with file.open() as stream:
-            data = stream.read(_LARGEST + 1)
+            data = stream.read(_MAX_FILE_BYTES + 1)
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
         return None
-    if len(data) > _LARGEST:
-        note.add(Kind.TOO_LARGE, file.label, "", f"more than {_LARGEST:,} bytes")
+    if len(data) > _MAX_FILE_BYTES:
+        note.add(Kind.TOO_LARGE, file.label, "", f"more than {_MAX_FILE_BYTES:,} bytes")
         return None
     try:
         return data.decode("utf-8-sig")
@@ -49,13 +49,13 @@ def text_beside(source: Source, name: str, note: Notes) -> str | None:
 
 
 def parsed(text: str, note: Notes, label: str) -> tuple[dict[str, Any], bool]:
-    """The values that are stated, and whether that is all there is."""
+    """Return the values of a text, and whether they are its entire content."""
     value = yaml_text.loads(text, note, label) if text.strip() else {}
     if not isinstance(value, dict):
         return {}, False
-    # A remark is no value, and of a key that is there twice only one is.
-    is_whole = "#" not in text and len(value) == sum(map(_begins_value, text.split("\n")))
-    return {key: stated for key, stated in value.items() if stated is not None}, is_whole
+    # Comments and repeated keys are lost in the values.
+    is_complete = "#" not in text and len(value) == sum(map(_begins_value, text.split("\n")))
+    return {key: inner for key, inner in value.items() if inner is not None}, is_complete
 
 
 def _begins_value(line: str) -> bool:
