@@ -43,19 +43,20 @@ def encode(value: Any) -> bytes:
 
 def _has_exponents(value: Any) -> bool:
     """Whether there are numbers that Python writes otherwise."""
-    pending: list[dict[str, Any] | list[Any] | tuple[Any, ...]] = [[value]]
-    for inside in pending:
-        for each in inside.values() if isinstance(inside, dict) else inside:
-            kind = each.__class__
-            if kind is str or kind in _PLAIN:
-                continue
-            if kind is dict or kind is list or kind is tuple:
-                pending.append(each)
-            elif kind is float:
-                if not _SMALL <= abs(each) < _LARGE and each != 0:
-                    return True
-            elif isinstance(each, msgspec.Struct):
-                pending.append(msgspec.structs.astuple(each))
+    pending = [value]
+    for member in pending:  # the list grows during the loop
+        kind = type(member)
+        if kind is str:
+            continue
+        if kind is dict:
+            pending += member.values()
+        elif kind is list or kind is tuple:
+            pending += member
+        elif kind is float:
+            if not _SMALL <= abs(member) < _LARGE and member != 0:
+                return True
+        elif kind not in _PLAIN and isinstance(member, msgspec.Struct):
+            pending += msgspec.structs.astuple(member)
     return False
 
 

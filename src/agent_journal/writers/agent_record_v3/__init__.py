@@ -89,7 +89,7 @@ def _session(conversation: Conversation, form: RecordForm, run: Run) -> dict[str
             "session-end": _end(conversation),
             "agent-meta": agent_meta(conversation, form, run),
             "environment": None if conversation.cwd is None else {"working-dir": conversation.cwd},
-            "entries": list(share_texts(_entries(conversation, form))),
+            "entries": share_texts(_entries(conversation, form)),
         }
     )
 

@@ -45,7 +45,7 @@ class RecordContext:
     def __init__(self, timeline: Sequence[Message | Event], form: RecordForm) -> None:
         self.form = form
         self.parents = {item.parent_id for item in timeline}
-        self._stated = _stated_counts(timeline, form)
+        self.stated_counts = _stated_counts(timeline, form)
         self._usage: Usage | None = None
         self._counts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
@@ -57,7 +57,7 @@ class RecordContext:
 
     def is_stated(self, usage: Usage) -> bool:
         """Whether an event states the token counts of a message, which are not repeated then."""
-        return bool(self._stated) and _as_key(usage.extra) in self._stated
+        return _as_key(usage.extra) in self.stated_counts
 
 
 def _stated_counts(timeline: Sequence[Message | Event], form: RecordForm) -> set[bytes]:
@@ -85,7 +85,9 @@ def timeline_entry(item: Message | Event, context: RecordContext) -> dict[str, A
         match item.parts:
             case [ToolResult() as result]:
                 return _tool_message(item, result, context)
-    return _separate(item, context) if is_separate(item, context.form) else _message(item, context)
+    if context.form.separate and is_separate(item, context.form):
+        return _separate(item, context)
+    return _message(item, context)
 
 
 def event_entry(event: Event, context: RecordContext) -> dict[str, Any]:
@@ -188,10 +190,13 @@ def add_message_fields(
     add_position(entry, message, own_fields, context)
     if message.model is not None:
         entry["model-id"] = message.model
-    if message.usage is not None and context.is_stated(message.usage):
-        own_fields["counts"] = message.usage
-    elif message.usage is not None:
-        entry["token-usage"], own_counts = context.counts(message.usage)
+    usage = message.usage
+    if usage is None:
+        return
+    if context.stated_counts and context.is_stated(usage):
+        own_fields["counts"] = usage
+    else:
+        entry["token-usage"], own_counts = context.counts(usage)
         if own_counts:
             own_fields["usage"] = own_counts
 

@@ -13,7 +13,7 @@ import msgspec
 from agent_journal.records.forms import MIN_SHARED_CHARS, OURS, SAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 Path: TypeAlias = tuple[str | int, ...]
 # Substrings are searched for only in few texts: an entry may have as many as a message has blocks.
@@ -21,37 +21,39 @@ _MAX_SEARCHED_TEXTS = 64
 _SCALARS = frozenset({int, float, bool, type(None)})
 
 
-def share_texts(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the entries, with no long text repeated under the own key."""
-    for entry in entries:
-        _share(entry)
-        yield entry
+def share_texts(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """List the entries, with no long text repeated under the own key."""
+    shared = list(entries)
+    for entry in shared:
+        holders: list[tuple[Path, dict[str, Any]]] = []
+        if OURS in entry and _may_have_long_text(entry[OURS]):
+            holders.append(((), entry))
+        if "children" in entry:
+            for index, child in enumerate(entry["children"]):
+                if OURS in child and _may_have_long_text(child[OURS]):
+                    holders.append((("children", index), child))
+        if holders:
+            _share(holders, entry)
+    return shared
 
 
-def _share(entry: dict[str, Any]) -> None:
-    holders: list[tuple[Path, dict[str, Any]]] = []
-    if OURS in entry and _may_have_long_text(entry[OURS]):
-        holders.append(((), entry))
-    if "children" in entry:
-        for index, child in enumerate(entry["children"]):
-            if OURS in child and _may_have_long_text(child[OURS]):
-                holders.append((("children", index), child))
-    if not holders:
-        return
+def _share(holders: list[tuple[Path, dict[str, Any]]], entry: dict[str, Any]) -> None:
     texts: dict[str, Path] | None = None
     same: list[list[Any]] = []
     for path, holder in holders:
         try:
-            own_fields = msgspec.to_builtins(holder[OURS])
+            own_fields = _own_copy(holder[OURS])
         except RecursionError:  # too deeply nested in the source
             continue
-        long_texts: list[tuple[Any, Path, str]] = [*_long_texts(own_fields)]
+        long_texts = _long_texts(own_fields)
         if not long_texts:
             continue
-        if texts is None:
-            texts = {text: location for _, location, text in _long_texts(entry, OURS)}
         for container, location, text in long_texts:
-            source = _find_text(text, texts)
+            source = _find_in_blocks(text, entry.get("content"))
+            if source is None:
+                if texts is None:
+                    texts = {text: location for _, location, text in _long_texts(entry, OURS)}
+                source = _find_text(text, texts)
             if source is not None:
                 container[location[-1]] = None
                 same.append([[*path, OURS, *location], *source])
@@ -60,38 +62,58 @@ def _share(entry: dict[str, Any]) -> None:
         entry.setdefault(OURS, {})[SAME] = same
 
 
+def _own_copy(own_fields: dict[str, Any]) -> Any:
+    """Own fields as plain JSON that is safe to change; with only texts, that is what they are already."""
+    if all(type(value) is str for value in own_fields.values()):
+        return own_fields
+    return msgspec.to_builtins(own_fields)
+
+
 def _may_have_long_text(own_fields: dict[str, Any]) -> bool:
     """Whether own fields have a long text or a value that is not plain JSON; nearly all have neither.
 
     `usage` is skipped: it has only counts and ids.
     """
-    pending: list[Any] = [[value for name, value in own_fields.items() if name != "usage"]]
-    for container in pending:  # the list grows during the loop
-        for value in container.values() if container.__class__ is dict else container:
-            kind = value.__class__
-            if kind is str:
-                if len(value) >= MIN_SHARED_CHARS:
-                    return True
-            elif kind is dict or kind is list:
-                pending.append(value)
-            elif kind not in _SCALARS:
+    usage = own_fields.get("usage")
+    pending = [*own_fields.values()]
+    for value in pending:  # the list grows during the loop
+        kind = type(value)
+        if kind is str:
+            if len(value) >= MIN_SHARED_CHARS:
                 return True
+        elif kind is dict:
+            if value is not usage:
+                pending += value.values()
+        elif kind not in _SCALARS:
+            if kind is not list:
+                return True
+            pending += value
     return False
 
 
-def _long_texts(root: Any, excluded: str | None = None) -> Iterator[tuple[Any, Path, str]]:
+def _long_texts(root: Any, excluded: str | None = None) -> list[tuple[Any, Path, str]]:
     """Long texts in a value: their container, path and text."""
+    long_texts: list[tuple[Any, Path, str]] = []
     pending: list[tuple[Any, Path]] = [(root, ())]
     while pending:
         container, path = pending.pop()
-        members = container.items() if container.__class__ is dict else enumerate(container)
-        for name, value in members:
-            kind = value.__class__
+        for name, value in container.items() if type(container) is dict else enumerate(container):
+            kind = type(value)
             if kind is str:
                 if len(value) >= MIN_SHARED_CHARS:
-                    yield container, (*path, name), value
+                    long_texts.append((container, (*path, name), value))
             elif (kind is dict or kind is list) and name != excluded:
                 pending.append((value, (*path, name)))
+    return long_texts
+
+
+def _find_in_blocks(text: str, content: Any) -> list[Any] | None:
+    """The path of a text that a content block has whole, as one of reasoning has its signature."""
+    if content.__class__ is list:
+        for index, block in enumerate(content):
+            if block.__class__ is dict and text in block.values():
+                return [["content", index, next(name for name, value in block.items() if value == text)]]
+    return None
 
 
 def _find_text(text: str, texts: dict[str, Path]) -> list[Any] | None:

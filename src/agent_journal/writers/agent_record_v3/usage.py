@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.records.forms import TOKEN_COUNTS
 from agent_journal.writers.agent_record_v3.passthrough import USAGE, add_source_fields
-from agent_journal.writers.dialects.agent_records import is_count
 
 if TYPE_CHECKING:
     from agent_journal.model import Usage
@@ -54,4 +53,5 @@ def counts(usage: Usage) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _is_valid(name: str, value: Any) -> bool:
-    return value.__class__ in (int, float) if name == "cost" else is_count(value)
+    kind = type(value)
+    return (kind is int or kind is float) if name == "cost" else (kind is int and value >= 0)
