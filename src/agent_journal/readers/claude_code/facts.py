@@ -78,11 +78,11 @@ def _copied_fork(messages: Sequence[Message]) -> Link | None:
 
     In a fork of a fork they name either one; the last of them is nearest.
     """
-    last = next((message for message in reversed(messages) if "requestSessionId" in message.extra), None)
-    original = None if last is None else text_in(last.extra, "requestSessionId")
-    if last is None or original is None:
+    copied = [message for message in messages if "requestSessionId" in message.extra]
+    original = text_in(copied[-1].extra, "requestSessionId") if copied else None
+    if original is None:
         return None
-    return Link(conversation_id=original, relation="fork", message_id=last.id)
+    return Link(conversation_id=original, relation="fork", message_id=copied[-1].id)
 
 
 def _continued(messages: Sequence[Message]) -> Link | None:

@@ -50,7 +50,10 @@ def separate(parts: list[Part], *, is_typed: bool) -> tuple[list[Part], bool]:
 
     If the app states that a person typed the prompt, whatever it quotes is the person's.
     """
-    if not any(isinstance(part, Text) and may_be_injected(part.text) for part in parts):
+    for part in parts:
+        if part.__class__ is Text and may_be_injected(part.text):
+            break
+    else:
         return parts, False
     separated = [_restore_command(part) for part in parts]
     if not is_typed:

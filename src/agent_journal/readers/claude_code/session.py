@@ -105,7 +105,7 @@ class Session:
             summaries=facts.summaries(entries),
             extra=extra | {name: value for name, value in companion_fields.items() if value is not None},
         )
-        if self._is_agent:
+        if self._is_agent or not surplus.has_totals(events):
             return conversation
         return surplus.add_surplus(conversation, self._companions, self._note)
 

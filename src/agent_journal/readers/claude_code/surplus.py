@@ -25,6 +25,7 @@ Entry: TypeAlias = Message | Event
 UsageByKey: TypeAlias = dict[str, tuple[str, Usage]]
 """By the key under which usage counts once: the model of an answer, and its tokens."""
 
+_TOTALS_EVENT = "cost-state"
 _COUNTS = {
     "input": "inputTokens",
     "output": "outputTokens",
@@ -39,6 +40,11 @@ _SHARES = {
 
 class UnknownSurplusError(Exception):
     """The usage beyond the answers is unknown, for the stated reason."""
+
+
+def has_totals(events: Sequence[Event]) -> bool:
+    """Whether an event states a session's total usage; most sessions have none."""
+    return any(event.name == _TOTALS_EVENT for event in events)
 
 
 def add_surplus(conversation: Conversation, companions: Companions, note: Notes) -> Conversation:
@@ -79,7 +85,7 @@ def models_in(state: Any) -> dict[str, Fields]:
 def _last_state(entries: Sequence[Entry]) -> int | None:
     for index in range(len(entries) - 1, -1, -1):
         entry = entries[index]
-        if entry.__class__ is Event and entry.name == "cost-state" and models_in(entry.data):
+        if entry.__class__ is Event and entry.name == _TOTALS_EVENT and models_in(entry.data):
             return index
     return None
 
