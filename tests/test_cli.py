@@ -21,6 +21,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.wildcards import matches, with_wildcards
+
 STORIES = sorted((Path(__file__).parent / "cli").glob("*.md"))
 BLOCK = re.compile(r"^```(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -157,18 +159,40 @@ def _told(verb: str, folder: Path) -> str:
     return run(f"--home journal {verb}", folder).stdout.decode()
 
 
-def matches(expected: str, got: str) -> bool:
-    pattern = "".join(
-        "(?:.*\n)*?" if line.strip() == "…" else re.escape(line).replace("…", ".*") + "\n"
-        for line in expected.split("\n")[:-1]
-    )
-    return re.fullmatch(pattern, got) is not None
-
-
 def accepted(text: str, got: dict[str, str], code: int) -> str:
+    """The story with what the command prints now; wildcards stay wherever what is around them is equal."""
+    expected = dict(BLOCK.findall(text))
     kept = BLOCK.sub(lambda match: "" if match[1] in got else match[0], text)
     kept = re.sub(r"\n*^=> \d+$\n*", "\n", kept, flags=re.MULTILINE).rstrip() + "\n"
     for name, body in got.items():
         if body:
-            kept += f"\n```{name}\n{body}```\n"
+            kept += f"\n```{name}\n{with_wildcards(body, expected.get(name, ''))}```\n"
     return re.sub(r"\n{3,}", "\n\n", kept) + f"\n=> {code}\n"
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "result"),
+    [
+        ("a …\n", "a 1\n", "a …\n"),
+        ("a …\nb\n", "a 1\nc\n", "a …\nc\n"),
+        ("a\n…\nd\n", "a\nb\nc\nd\ne\n", "a\n…\nd\ne\n"),
+        ('{"n":1,"sha256":"…"}\n', '{"n":2,"sha256":"0af3"}\n', '{"n":2,"sha256":"…"}\n'),
+        (
+            "…/journal: 2 messages (… ago)\n",
+            "/h/journal: 3 messages (9 d ago)\n",
+            "…/journal: 3 messages (… ago)\n",
+        ),
+        ("a …\n", "b\nc\n", "b\nc\n"),
+        ("", "a\n", "a\n"),
+    ],
+)
+def test_wildcards_survive_accepting(expected: str, actual: str, result: str) -> None:
+    assert with_wildcards(actual, expected) == result
+    assert matches(result, actual)
+
+
+def test_an_accepted_story_has_its_wildcards() -> None:
+    story = "Wildcards.\n\n    $ aj x\n\n```stdout\nid …\none\n```\n\n=> 0\n"
+    changed = accepted(story, {"stdout": "id 5\ntwo\n", "stderr": ""}, 0)
+
+    assert changed == story.replace("one", "two")
