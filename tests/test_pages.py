@@ -36,11 +36,11 @@ from agent_journal.model import (
     tree,
 )
 from agent_journal.notes import Notes
+from agent_journal.rendering.turns import Turn, iter_turns, split_sections
 from agent_journal.text.sanitize import safe
 from agent_journal.writers import RelatedConversation, Run
 from agent_journal.writers.rendering.pages import PageSet, page_name
 from agent_journal.writers.rendering.safe_markdown import block_quote, fenced_block
-from agent_journal.writers.rendering.turns import Turn, iter_turns, split_sections
 from tests.hostile import NAMES, hostile
 from tests.models import conversations as any_conversations
 from tests.test_writers import OF_PAGES, a_run, pages, written

@@ -7,7 +7,7 @@ import re
 from functools import cached_property
 from html.parser import HTMLParser
 
-from agent_journal.writers.html import markup
+from agent_journal.rendering import markup
 
 TAGS = {*markup.Tag.__args__} | {  # type: ignore[attr-defined] # a Literal has its words
     *("html", "head", "meta", "title", "style", "body", "form", "input", "button", "main", "footer"),

@@ -35,9 +35,9 @@ from agent_journal.model import (
     Usage,
 )
 from agent_journal.notes import Notes
+from agent_journal.rendering import diffs, markdown, markup, terminal_output
 from agent_journal.text import sanitize
 from agent_journal.writers import RelatedConversation, Run
-from agent_journal.writers.html import diffs, markup, prose, terminal
 from tests import pam_bundle
 from tests.cases import leaves
 from tests.models import items as any_items
@@ -224,7 +224,7 @@ PIECES = [
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_any_markdown(said: str) -> None:
-    page = Page(prose.prose(said))
+    page = Page(markdown.prose(said))
 
     assert [] == page.errors
     assert set() == missing(sanitize.safe(said.replace("[x]", "")), page)
@@ -239,7 +239,7 @@ def test_any_markdown(said: str) -> None:
 )
 def test_any_terminal(pieces: list[str]) -> None:
     output = "".join(pieces)
-    page = Page(terminal.terminal_markup(output))
+    page = Page(terminal_output.terminal_markup(output))
 
     assert [] == page.errors
     told = re.sub(r"\x1b\[[0-9;:]*m", "", output.replace("\r\n", "\n").replace("\r", "␍\n"))
@@ -290,14 +290,14 @@ MARKDOWN = {
 
 @pytest.mark.parametrize(("said", "shown"), MARKDOWN.items())
 def test_markdown(said: str, shown: str) -> None:
-    assert f'<div class="prose">{shown}</div>' == prose.prose(said)
+    assert f'<div class="prose">{shown}</div>' == markdown.prose(said)
 
 
 @pytest.mark.parametrize(
     "said", ["[x]: javascript:y 'z'", "|a|\n|-|\n|1|lost|", "a [b]\n\n[b]: nowhere 'title'"]
 )
 def test_what_markdown_would_leave_out_is_shown_as_it_was_written(said: str) -> None:
-    page = Page(prose.prose(said))
+    page = Page(markdown.prose(said))
 
     assert said in page.text or set() == missing(said, page)
 
@@ -306,17 +306,17 @@ def test_a_line_of_mail_addresses_does_not_end_the_process() -> None:
     """The renderer that makes links of them calls itself for each: 66,000 were more than its stack holds."""
     listed = "ana@example.org, " * 66_000
     program = (
-        "import sys; from agent_journal.writers.html import prose; print(len(prose.prose(sys.stdin.read())))"
+        "import sys; from agent_journal.rendering.markdown import prose; print(len(prose(sys.stdin.read())))"
     )
     ran = [sys.executable, "-c", program]
     done = subprocess.run(ran, input=listed, capture_output=True, text=True, check=False)
 
     assert (0, True) == (done.returncode, int(done.stdout or 0) >= len(listed.strip()))
-    assert 'href="mailto:ana@example.org"' in prose.prose("ana@example.org\n" * 600)
+    assert 'href="mailto:ana@example.org"' in markdown.prose("ana@example.org\n" * 600)
 
 
 def test_terminal_output_has_its_colours() -> None:
-    shown = terminal.terminal_markup("a\x1b[1;31mb\x1b[0m\x1b[38;5;46mc\x1b[39m\x1b[2Kd")
+    shown = terminal_output.terminal_markup("a\x1b[1;31mb\x1b[0m\x1b[38;5;46mc\x1b[39m\x1b[2Kd")
 
     assert 'a<span class="bold fg1">b</span><span class="fg2">c</span>\\x1b[2Kd' == shown
 
@@ -440,7 +440,7 @@ def test_theme(theme: str) -> None:
 
 def test_markup_is_made_in_one_place() -> None:
     """No other module writes a tag, or says of a text that it is markup."""
-    for path in PACKAGE.glob("*.py"):
+    for path in [*PACKAGE.glob("*.py"), *(PACKAGE.parent / "writers" / "html").glob("*.py")]:
         if path.name == "markup.py":
             continue
         nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
@@ -454,7 +454,7 @@ def test_markup_is_made_in_one_place() -> None:
         ]
         tags = [text for text in literals if re.search(r"<[a-zA-Z/!]|&\w+;", text)]
         # What the renderer of Markdown makes is looked for, and compared.
-        assert not tags or path.name == "prose.py", tags
+        assert not tags or path.name == "markdown.py", tags
 
 
 @pytest.mark.parametrize(
@@ -503,7 +503,7 @@ ON = {
 @pytest.mark.parametrize("paper", ON)
 def test_contrast(paper: str) -> None:
     """AA of WCAG 2.2 for text of any size."""
-    style = (PACKAGE / "page.css").read_text(encoding="utf-8")
+    style = (PACKAGE / "static" / "page.css").read_text(encoding="utf-8")
     colours = {name: (light, dark) for name, light, dark in PAIR.findall(style)}
     for ink in ON[paper]:
         for place in (0, 1):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal import redaction
 from agent_journal.model import tree
+from agent_journal.rendering.utc_times import date_and_time, span
 from agent_journal.text.humanize import count
 from agent_journal.writers.handoff.work import Work, prompt_text
 from agent_journal.writers.rendering.safe_markdown import (
@@ -14,7 +15,6 @@ from agent_journal.writers.rendering.safe_markdown import (
     fenced_block,
     inline_code,
 )
-from agent_journal.writers.rendering.utc_times import date_and_time, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from agent_journal.model import tree
-from agent_journal.writers.rendering.file_edits import first_text
+from agent_journal.rendering.file_edits import first_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent_journal.model import Event, Media, Text, tree
+from agent_journal.rendering.file_edits import PATHS, file_edits, first_text
+from agent_journal.rendering.turns import ToolUse, iter_turns, split_sections
 from agent_journal.text import describe
 from agent_journal.writers.handoff.plan import Plan
-from agent_journal.writers.rendering.file_edits import PATHS, file_edits, first_text
-from agent_journal.writers.rendering.turns import ToolUse, iter_turns, split_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from agent_journal.model import Memory
+from agent_journal.rendering import header
+from agent_journal.rendering.context import Context
+from agent_journal.rendering.conversation import ConversationView, TocEntry
+from agent_journal.text.humanize import count
 from agent_journal.writers import WriterInfo
-from agent_journal.writers.html import header, index_page
-from agent_journal.writers.html.conversation import ConversationView, TocEntry
+from agent_journal.writers.html import index_page
 from agent_journal.writers.html.document import HtmlOutput, frame, table_of_contents
+from agent_journal.writers.html.file_addresses import FileAddresses
 from agent_journal.writers.html.words import WordIndex
 from agent_journal.writers.rendering.pages import PageSet, write_folder
 
@@ -84,9 +88,13 @@ class _HtmlPages:
 
 
 def _write_item(item: Item, page: Page, output: HtmlOutput, toc_entries: list[TocEntry]) -> None:
+    context = Context(page.entry.title, FileAddresses(page), page.run.titles, page.run.list_price)
     if isinstance(item, Memory):
         toc_entries.append(TocEntry(page.entry.name, page.entry.title, "title"))
-        output.put(header.memory(item, page))
+        output.put(header.memory(item, context))
         return
-    for piece in ConversationView(item, page, toc_entries).render():
+    view = ConversationView(item, context, toc_entries)
+    for piece in view.render():
         output.put(piece)
+    if view.omitted_files:
+        page.run.note_not_preserved(item, "", f"content of {count(view.omitted_files, 'file')}")

@@ -7,7 +7,8 @@ import hashlib
 from functools import cache
 from typing import IO, TYPE_CHECKING
 
-from agent_journal.writers.html.markup import (
+from agent_journal import rendering
+from agent_journal.rendering.markup import (
     ANCHOR_SLOT,
     SLOT,
     Markup,
@@ -16,13 +17,13 @@ from agent_journal.writers.html.markup import (
     load_template,
     verbatim,
 )
-from agent_journal.writers.html.time_tags import clock
+from agent_journal.rendering.time_tags import clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from agent_journal.rendering.conversation import TocEntry
     from agent_journal.writers import Run
-    from agent_journal.writers.html.conversation import TocEntry
 
 _BUFFER_CHARS = 1 << 18
 _ENTRIES_PER_GROUP = 100
@@ -70,7 +71,7 @@ def frame(name: str, script: str, title: str, run: Run, *, has_media_files: bool
 
     With `has_media_files` it also allows images in files next to the page.
     """
-    style, code = verbatim("page.css"), verbatim(script)
+    style, code = verbatim(rendering.__name__, "static/page.css"), verbatim(__package__, script)
     values = {
         "title": title,
         "theme": run.theme,
@@ -80,7 +81,7 @@ def frame(name: str, script: str, title: str, run: Run, *, has_media_files: bool
         "style": style,
         "script": code,
     }
-    return load_template(name, values)
+    return load_template(__package__, name, values)
 
 
 @cache

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
+from agent_journal.rendering.markup import NOTHING, Markup, closing, data, element, opening
+from agent_journal.rendering.time_tags import clock
 from agent_journal.text.humanize import count
 from agent_journal.writers.html.document import HtmlOutput, frame
-from agent_journal.writers.html.markup import NOTHING, Markup, closing, data, element, opening
-from agent_journal.writers.html.time_tags import clock
 from agent_journal.writers.rendering.pages import INDEX, index_link
 
 if TYPE_CHECKING:

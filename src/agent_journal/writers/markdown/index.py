@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
+from agent_journal.rendering.utc_times import clock, date_and_time
 from agent_journal.text.humanize import count
 from agent_journal.writers.rendering.pages import index_link
 from agent_journal.writers.rendering.safe_markdown import escape_inline, inline_code
-from agent_journal.writers.rendering.utc_times import clock, date_and_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

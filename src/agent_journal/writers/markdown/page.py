@@ -7,6 +7,8 @@ from typing import IO, TYPE_CHECKING
 from agent_journal import redaction
 from agent_journal.model import Conversation, Event, Message, tree
 from agent_journal.model.branches import is_answer
+from agent_journal.rendering.turns import ToolUse, iter_turns, referenced_messages, split_sections
+from agent_journal.rendering.utc_times import clock, date_and_time, day, span
 from agent_journal.text import describe
 from agent_journal.text.describe import compact
 from agent_journal.text.humanize import count
@@ -19,15 +21,13 @@ from agent_journal.writers.rendering.safe_markdown import (
     fenced_block,
     inline_code,
 )
-from agent_journal.writers.rendering.turns import ToolUse, iter_turns, referenced_messages, split_sections
-from agent_journal.writers.rendering.utc_times import clock, date_and_time, day, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.model import Item, Memory
+    from agent_journal.rendering.turns import Section, Turn
     from agent_journal.writers.rendering.pages import Page
-    from agent_journal.writers.rendering.turns import Section, Turn
 
 _BUFFER_CHARS = 1 << 20
 _MAX_EXCERPT_CHARS = 60

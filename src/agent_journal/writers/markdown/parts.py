@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult, tree
+from agent_journal.rendering.file_edits import file_edits
+from agent_journal.rendering.turns import ToolUse
 from agent_journal.text import describe
 from agent_journal.text.describe import compact, lines_in, plain
 from agent_journal.text.humanize import count, duration
 from agent_journal.writers.dialects.json_bytes import pretty
-from agent_journal.writers.rendering.file_edits import file_edits
 from agent_journal.writers.rendering.safe_markdown import (
     block_quote,
     details_block,
@@ -20,7 +21,6 @@ from agent_journal.writers.rendering.safe_markdown import (
     fenced_block,
     inline_code,
 )
-from agent_journal.writers.rendering.turns import ToolUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

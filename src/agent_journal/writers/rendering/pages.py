@@ -13,9 +13,9 @@ from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 from msgspec import Struct
 
 from agent_journal.model import Conversation, Memory, Relation, tree
+from agent_journal.rendering.utc_times import day
 from agent_journal.text import describe
 from agent_journal.writers.rendering.images import MediaFiles
-from agent_journal.writers.rendering.utc_times import day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,21 +7,21 @@ from typing import IO, TYPE_CHECKING
 from agent_journal import redaction
 from agent_journal.model import Conversation, Event, tree
 from agent_journal.model.branches import is_answer
+from agent_journal.rendering.turns import iter_turns, referenced_messages, split_sections
+from agent_journal.rendering.utc_times import clock, date_and_time, day, span
 from agent_journal.text import describe
 from agent_journal.text.describe import compact
 from agent_journal.text.humanize import count
 from agent_journal.text.sanitize import one_line
 from agent_journal.writers.rendering.pages import index_link
-from agent_journal.writers.rendering.turns import iter_turns, referenced_messages, split_sections
-from agent_journal.writers.rendering.utc_times import clock, date_and_time, day, span
 from agent_journal.writers.text.parts import indented, part_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.model import Item, Memory, Message
+    from agent_journal.rendering.turns import Section, Turn
     from agent_journal.writers.rendering.pages import IndexEntry, MissingPage, Page, PageSet
-    from agent_journal.writers.rendering.turns import Section, Turn
 
 _BUFFER_CHARS = 1 << 20
 _RULE = "=" * 80

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult, tree
+from agent_journal.rendering.file_edits import file_edits
+from agent_journal.rendering.turns import ToolUse
 from agent_journal.text import describe
 from agent_journal.text.describe import compact, plain
 from agent_journal.text.sanitize import one_line, safe
-from agent_journal.writers.rendering.file_edits import file_edits
-from agent_journal.writers.rendering.turns import ToolUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent_journal.writers.html.markup import NOTHING, Markup, element
+from agent_journal.rendering.markup import NOTHING, Markup, element
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

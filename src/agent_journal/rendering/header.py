@@ -6,67 +6,67 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal import redaction
 from agent_journal.model import ToolCall, tree
+from agent_journal.rendering.markdown import prose
+from agent_journal.rendering.markup import NOTHING, SLOT, Markup, Template, element, joined
+from agent_journal.rendering.time_tags import span
 from agent_journal.text import describe
 from agent_journal.text.humanize import count, duration
-from agent_journal.writers.html.markup import NOTHING, SLOT, Markup, Template, element, joined
-from agent_journal.writers.html.prose import prose
-from agent_journal.writers.html.time_tags import span
 
 if TYPE_CHECKING:
     from agent_journal.model import Conversation, Feedback, Item, Memory
-    from agent_journal.writers.html.costs import Costs
-    from agent_journal.writers.rendering.pages import Page
+    from agent_journal.rendering.context import Context
+    from agent_journal.rendering.numbers import Costs
 
 _FACT = Template(element("dt", "", SLOT), element("dd", "", SLOT))
 _RATINGS = {"up": "👍 Liked", "down": "👎 Disliked"}
 _RELATED = {"continues": "Continued in", "subagent": "Subagents", "fork": "Forks"}
 
 
-def header(conversation: Conversation, page: Page, costs: Costs) -> Markup:
+def header(conversation: Conversation, context: Context, costs: Costs) -> Markup:
     """The header of a conversation."""
     return element(
         "header",
         "about",
-        _back(page),
-        element("p", "kicker", *_kicker(conversation, page)),
+        _back(context),
+        element("p", "kicker", *_kicker(conversation, context)),
         element("h1", "", describe.title(conversation)),
         element("ul", "amounts", *_amounts(conversation), *costs.total()),
-        _relations(conversation, page),
+        _relations(conversation, context),
         _redactions(conversation),
         *_summaries(conversation),
         _overall_feedback(conversation.feedback),
-        _facts(conversation, page),
+        _facts(conversation, context),
     )
 
 
-def memory(item: Memory, page: Page) -> Markup:
+def memory(item: Memory, context: Context) -> Markup:
     """A memory: something a service remembers about the user."""
-    title = page.run.titles.get(item.source, item.source)
+    title = context.source_title(item.source)
     kicker = [title, " · memory · ", item.kind, *([" · ", span(item.at, None)] if item.at else [])]
     return element(
         "section",
-        {"class": "conversation", "id": page.entry.name},
+        {"class": "conversation", "id": context.addresses.name},
         element(
             "header",
             "about",
-            _back(page),
+            _back(context),
             element("p", "kicker", *kicker),
-            element("h1", "", item.about or page.entry.title),
+            element("h1", "", item.about or context.title),
             _redactions(item),
         ),
         element("article", "turn", prose(item.text)),
     )
 
 
-def _back(page: Page) -> Markup:
-    if page.index_address is None:
+def _back(context: Context) -> Markup:
+    if context.addresses.index is None:
         return NOTHING
-    return element("p", "back", element("a", {"href": page.index_address}, "All conversations"))
+    return element("p", "back", element("a", {"href": context.addresses.index}, "All conversations"))
 
 
-def _kicker(conversation: Conversation, page: Page) -> list[str]:
+def _kicker(conversation: Conversation, context: Context) -> list[str]:
     """The source, folder and time of a conversation."""
-    title = page.run.titles.get(conversation.source, conversation.source)
+    title = context.source_title(conversation.source)
     words: list[str] = [" ".join(filter(None, (title, conversation.app_version)))]
     if conversation.cwd:
         words.append(element("code", "", conversation.cwd))
@@ -87,28 +87,19 @@ def _amounts(conversation: Conversation) -> list[Markup]:
     return [element("li", "", item) for item in items if item]
 
 
-def _relations(conversation: Conversation, page: Page) -> Markup:
+def _relations(conversation: Conversation, context: Context) -> Markup:
     """Links to the parent conversation, continuations, subagents and forks."""
     lines: list[Markup] = []
-    if conversation.link is not None and (address := _parent(conversation, page)) is not None:
+    if conversation.link is not None and (address := context.addresses.parent(conversation)) is not None:
         parent = element("a", {"href": address}, conversation.link.conversation_id)
         relation = describe.RELATIONS[conversation.link.relation].capitalize()
         lines.append(element("li", "", f"{relation} ", parent))
     for relation, label in _RELATED.items():
-        related = [
-            (each, link_address) for each, link_address in page.children() if each.relation == relation
-        ]
-        links = [
-            element("a", {"href": link_address}, each.title or each.id) for each, link_address in related
-        ]
+        related = [each for each in context.addresses.related() if each.relation == relation]
+        links = [element("a", {"href": each.address}, each.title) for each in related]
         if links:
             lines.append(element("li", "", f"{label}: ", *_comma_separated(links)))
     return element("ul", "relations", *lines) if lines else NOTHING
-
-
-def _parent(conversation: Conversation, page: Page) -> str | None:
-    # In a single document, the parent's messages have anchors only if the parent is in it, too.
-    return page.parent_address(conversation, message=page.index_address is not None)
 
 
 def _comma_separated(links: list[Markup]) -> list[str]:
@@ -136,11 +127,11 @@ def feedback_line(feedback: Feedback) -> Markup:
     return element("p", "feedback", ": ".join(words))
 
 
-def _facts(conversation: Conversation, page: Page) -> Markup:
+def _facts(conversation: Conversation, context: Context) -> Markup:
     """All other metadata, folded."""
     origin = conversation.origin
     facts: dict[str, Any] = {
-        "Source": page.run.titles.get(conversation.source, conversation.source),
+        "Source": context.source_title(conversation.source),
         "ID": conversation.id,
         "Git branch": conversation.git_branch,
         "Git commit": conversation.git_commit,

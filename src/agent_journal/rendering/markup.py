@@ -161,14 +161,14 @@ def data(name: str, value: object) -> Markup:
 
 
 @cache
-def asset(name: str) -> str:
-    """A file of this package."""
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+def asset(package: str, name: str) -> str:
+    """A file of a package."""
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def load_template(name: str, values: dict[str, str]) -> list[Markup]:
+def load_template(package: str, name: str, values: dict[str, str]) -> list[Markup]:
     """A template file with values in place of `{{name}}`, split at each `{{here}}`."""
-    first, *rest = _TEMPLATE_SLOT.split(asset(name))
+    first, *rest = _TEMPLATE_SLOT.split(asset(package, name))
     pieces = [first]
     # Each slot is followed by the text after it. A slot within a value has no effect.
     for slot, following in zip(rest[::2], rest[1::2], strict=True):
@@ -180,9 +180,9 @@ def load_template(name: str, values: dict[str, str]) -> list[Markup]:
     return [Markup(piece) for piece in pieces]
 
 
-def verbatim(name: str) -> Markup:
-    """A script or style of this package, inserted without escaping."""
-    return Markup(asset(name))
+def verbatim(package: str, name: str) -> Markup:
+    """A script or style of a package, inserted without escaping."""
+    return Markup(asset(package, name))
 
 
 # Tags of a renderer that have attributes or need rewriting. A diff and a link without text match as a whole.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.model import tree
+from agent_journal.rendering.markup import Markup, element
 from agent_journal.text import describe
 from agent_journal.text.humanize import count, dollars
-from agent_journal.writers.html.markup import Markup, element
 
 if TYPE_CHECKING:
     from agent_journal.model import Conversation, Message
-    from agent_journal.writers import Run
+    from agent_journal.rendering.context import ListPrice
 
 _LIST_PRICE_HINT = "What the API would have charged at published list prices; not necessarily what was paid."
 
@@ -19,7 +19,7 @@ _LIST_PRICE_HINT = "What the API would have charged at published list prices; no
 class Costs:
     """Tokens and costs. Messages that share one usage count show it at the last of them."""
 
-    def __init__(self, conversation: Conversation, run: Run) -> None:
+    def __init__(self, conversation: Conversation, list_price: ListPrice) -> None:
         self._last_counted = {
             _usage_key(message): message
             for message in tree.messages(conversation)
@@ -29,7 +29,7 @@ class Costs:
             id(message): price
             for message in self._last_counted.values()
             if message.usage is not None and message.usage.cost_usd is None
-            if (price := run.list_price(conversation.source, message)) is not None
+            if (price := list_price(conversation.source, message)) is not None
         }
 
     def of_message(self, message: Message) -> str:

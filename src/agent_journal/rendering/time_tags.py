@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from agent_journal.writers.html.markup import NOTHING, SLOT, Markup, Template, element, text
-from agent_journal.writers.rendering import utc_times
+from agent_journal.rendering import utc_times
+from agent_journal.rendering.markup import NOTHING, SLOT, Markup, Template, element, text
 
 _TIME_TAG = Template(element("time", {"datetime": SLOT, "title": SLOT}, SLOT))
 

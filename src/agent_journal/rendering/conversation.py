@@ -6,12 +6,9 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.model import Event, Text, tree
-from agent_journal.text import describe
-from agent_journal.text.humanize import count
-from agent_journal.writers.html.blocks import excerpt, value_block
-from agent_journal.writers.html.costs import Costs
-from agent_journal.writers.html.header import feedback_line, header
-from agent_journal.writers.html.markup import (
+from agent_journal.rendering.blocks import excerpt, value_block
+from agent_journal.rendering.header import feedback_line, header
+from agent_journal.rendering.markup import (
     ANCHOR_SLOT,
     NOTHING,
     SLOT,
@@ -23,17 +20,21 @@ from agent_journal.writers.html.markup import (
     opening,
     text,
 )
-from agent_journal.writers.html.parts import Anchors, Parts, subagent
-from agent_journal.writers.html.time_tags import clock
-from agent_journal.writers.rendering.turns import ToolUse, iter_turns, referenced_messages, split_sections
-from agent_journal.writers.rendering.utc_times import day
+from agent_journal.rendering.numbers import Costs
+from agent_journal.rendering.parts import Anchors, Parts, subagent
+from agent_journal.rendering.time_tags import clock
+from agent_journal.rendering.turns import ToolUse, iter_turns, referenced_messages, split_sections
+from agent_journal.rendering.utc_times import day
+from agent_journal.text import describe
+from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.model import Conversation, Message, Role
-    from agent_journal.writers.rendering.pages import Page
-    from agent_journal.writers.rendering.turns import Section, Turn
+    from agent_journal.rendering.addresses import Addresses
+    from agent_journal.rendering.context import Context
+    from agent_journal.rendering.turns import Section, Turn
 
 _HEADINGS = {"branch": "Another branch", "subagent": "Subagent", "main": ""}
 _FORK_PREFIXES = {"branch": "", "subagent": "Subagent: ", "main": ""}
@@ -62,43 +63,48 @@ class TocEntry(NamedTuple):
 class ConversationView:
     """Renders one conversation, and adds its entries to the table of contents."""
 
-    def __init__(self, conversation: Conversation, page: Page, table_of_contents: list[TocEntry]) -> None:
+    def __init__(
+        self, conversation: Conversation, context: Context, table_of_contents: list[TocEntry]
+    ) -> None:
         self._conversation = conversation
-        self._page = page
+        self._context = context
+        self._addresses = context.addresses
         self._toc = table_of_contents
-        self._anchors = Anchors(page)
-        self._parts = Parts(page, self._anchors)
+        self._anchors = Anchors(context.addresses)
+        self._parts = Parts(context.addresses, self._anchors)
         self._sections = split_sections(conversation)
         self._branches_by_parent = _branches_by_parent(self._sections)
         self._referenced = referenced_messages(conversation, self._sections)
         self._failures = describe.failures(conversation)
-        self._costs = Costs(conversation, page.run)
+        self._costs = Costs(conversation, context.list_price)
         self._message_feedback = [each for each in conversation.feedback if each.message_id is not None]
         self._day = day(describe.span(conversation)[0])
 
     def render(self) -> Iterator[Markup]:
         """The conversation, in chunks of markup."""
-        name = self._page.entry.name
-        self._toc.append(TocEntry(name, self._page.entry.title, "title"))
+        name = self._addresses.name
+        self._toc.append(TocEntry(name, self._context.title, "title"))
         yield opening("section", {"class": "conversation", "id": name})
-        yield header(self._conversation, self._page, self._costs)
+        yield header(self._conversation, self._context, self._costs)
         for number, section in enumerate(self._sections):
             yield from self._section(section, number)
         yield closing("section")
-        if self._parts.omitted_files:
-            lost = f"content of {count(self._parts.omitted_files, 'file')}"
-            self._page.run.note_not_preserved(self._conversation, "", lost)
+
+    @property
+    def omitted_files(self) -> int:
+        """How many files have content that is not on the page."""
+        return self._parts.omitted_files
 
     def _section(self, section: Section, number: int) -> Iterator[Markup]:
         if section.kind == "main":
             yield self._fork(None)
             yield from self._turns(section)
             return
-        anchor = self._branch_anchor(number)
+        anchor = self._addresses.section_anchor(number)
         words = _section_excerpt(section)
         self._toc.append(TocEntry(anchor, f"{_HEADINGS[section.kind]}: {words}", "branch"))
         yield opening("section", {"class": section.kind, "id": anchor})
-        yield element("h2", "parting", _HEADINGS[section.kind], _link_to_parent(section, self._page))
+        yield element("h2", "parting", _HEADINGS[section.kind], _link_to_parent(section, self._addresses))
         if section.kind == "subagent":
             yield opening("details", "sidechain")
             yield element("summary", "", words, f" · {count(len(section.entries), 'entry', 'entries')}")
@@ -107,9 +113,6 @@ class ConversationView:
         else:
             yield from self._turns(section)
         yield closing("section")
-
-    def _branch_anchor(self, number: int) -> str:
-        return f"{self._page.entry.name}-branch-{number}"
 
     def _turns(self, section: Section) -> Iterator[Markup]:
         """The turns of a section in groups; consecutive events share one line."""
@@ -145,7 +148,7 @@ class ConversationView:
         content: list[Markup] = [self._parts.of(part) for part in turn.parts]
         if not message.parts:
             content.append(element("p", "quiet", "(empty)"))
-        content += [subagent(*item) for item in self._page.subagents_of_message(message.id)]
+        content += [subagent(link) for link in self._addresses.started_by_message(message.id)]
         content += [element("p", "quiet", "Request failed: ", failure) for failure in turn.failures]
         if self._message_feedback:
             content += [
@@ -201,7 +204,7 @@ class ConversationView:
         links = [
             element(
                 "a",
-                {"href": f"#{self._branch_anchor(number)}"},
+                {"href": self._addresses.section(number)},
                 _FORK_PREFIXES[section.kind],
                 _section_excerpt(section),
             )
@@ -246,12 +249,12 @@ def _section_excerpt(section: Section) -> str:
     return excerpt(texts) or excerpt(calls) or "(no text)"
 
 
-def _link_to_parent(section: Section, page: Page) -> Markup:
+def _link_to_parent(section: Section, addresses: Addresses) -> Markup:
     after = section.after
     if after is None:
         return NOTHING
     words = excerpt([tree.plain_text(after)]) or after.role
-    return element("span", "", " after ", element("a", {"href": f"#{page.anchor(after.id)}"}, words))
+    return element("span", "", " after ", element("a", {"href": addresses.message(after.id)}, words))
 
 
 def _event(event: Event) -> list[Markup]:

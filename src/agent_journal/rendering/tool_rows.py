@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Media, ToolResult, tree
-from agent_journal.text import describe
-from agent_journal.writers.html.blocks import (
+from agent_journal.rendering.blocks import (
     block,
     first_line,
     folded,
@@ -15,15 +14,16 @@ from agent_journal.writers.html.blocks import (
     tool_output,
     value_block,
 )
-from agent_journal.writers.html.diffs import change, diff, is_diff
-from agent_journal.writers.html.markup import SLOT, Markup, Template, element, joined
-from agent_journal.writers.rendering.file_edits import PATHS
+from agent_journal.rendering.diffs import change, diff, is_diff
+from agent_journal.rendering.file_edits import PATHS
+from agent_journal.rendering.markup import SLOT, Markup, Template, element, joined
+from agent_journal.text import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from agent_journal.model import Part, ToolCall
-    from agent_journal.writers.rendering.turns import ToolUse
+    from agent_journal.rendering.turns import ToolUse
 
 # The names tools use for the arguments with the old and the new text.
 _REPLACEMENT_ARGUMENTS = (

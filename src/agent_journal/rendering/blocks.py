@@ -9,10 +9,10 @@ import msgspec
 
 from agent_journal.model import tree
 from agent_journal.model.spilled import encode_spilled
+from agent_journal.rendering.diffs import diff, is_diff
+from agent_journal.rendering.markup import SLOT, Markup, Template, element, joined
+from agent_journal.rendering.terminal_output import terminal_markup
 from agent_journal.text import describe
-from agent_journal.writers.html.diffs import diff, is_diff
-from agent_journal.writers.html.markup import SLOT, Markup, Template, element, joined
-from agent_journal.writers.html.terminal import terminal_markup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

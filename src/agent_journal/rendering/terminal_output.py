@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_journal.writers.html.markup import Markup, element, joined, text
+from agent_journal.rendering.markup import Markup, element, joined, text
 
 _STYLE_CODE = re.compile(r"\x1b\[([0-9;:]*)m")
 # The 16 colors of terminals, black to white, then bright; 256-color and RGB codes map to the nearest.

@@ -10,15 +10,15 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from agent_journal.rendering import markup
+from agent_journal.rendering.diffs import diff
+from agent_journal.rendering.markup import EXTERNAL_REL, Markup, closing, element, opening, text
 from agent_journal.text import sanitize
-from agent_journal.writers.html import markup
-from agent_journal.writers.html.diffs import diff
-from agent_journal.writers.html.markup import EXTERNAL_REL, Markup, closing, element, opening, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_journal.writers.html.markup import Tag
+    from agent_journal.rendering.markup import Tag
 
 _WORD = re.compile(r"[^\W_]+")
 _BOX = re.compile(r"\[[xX]\]")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.model import Code, Media, Other, Reasoning, Text, ToolCall, ToolResult, tree
-from agent_journal.text import describe
-from agent_journal.text.humanize import count, size
-from agent_journal.writers.html import tools
-from agent_journal.writers.html.blocks import block, first_line, folded, language_of, value_block
-from agent_journal.writers.html.markup import (
+from agent_journal.rendering import tool_rows
+from agent_journal.rendering.blocks import block, first_line, folded, language_of, value_block
+from agent_journal.rendering.markdown import prose
+from agent_journal.rendering.markup import (
     NOTHING,
     Markup,
     Template,
@@ -20,13 +19,13 @@ from agent_journal.writers.html.markup import (
     link,
     text,
 )
-from agent_journal.writers.html.prose import prose
-from agent_journal.writers.rendering.turns import ToolUse
+from agent_journal.rendering.turns import ToolUse
+from agent_journal.text import describe
+from agent_journal.text.humanize import count, size
 
 if TYPE_CHECKING:
     from agent_journal.model import Citation, Part
-    from agent_journal.writers import RelatedConversation
-    from agent_journal.writers.rendering.pages import Page
+    from agent_journal.rendering.addresses import Addresses, RelatedLink
 
 
 _REASONING = Template(element("details", "thinking", folded("Thinking")))
@@ -36,13 +35,13 @@ _MEDIA_TEXT = Template(element("details", "other", folded("Text")))
 class Anchors:
     """The anchors of messages within a page. Messages that share an id get different anchors."""
 
-    def __init__(self, page: Page) -> None:
-        self._page = page
+    def __init__(self, addresses: Addresses) -> None:
+        self._addresses = addresses
         self._used: dict[str, int] = {}
 
     def of(self, message_id: str) -> Markup:
         """The anchor of the next message that has this id. Links lead to the first."""
-        anchor = self._page.anchor(message_id)
+        anchor = self._addresses.anchor(message_id)
         uses = self._used[anchor] = self._used.get(anchor, 0) + 1
         return text(anchor if uses == 1 else f"{anchor}-{uses}")
 
@@ -50,8 +49,8 @@ class Anchors:
 class Parts:
     """Renders the parts of one page."""
 
-    def __init__(self, page: Page, anchors: Anchors) -> None:
-        self._page = page
+    def __init__(self, addresses: Addresses, anchors: Anchors) -> None:
+        self._addresses = addresses
         self._anchors = anchors
         self._anchored: set[str] = set()
         self.omitted_files = 0
@@ -61,9 +60,9 @@ class Parts:
         """A part, or a tool call with its result."""
         match part:
             case ToolUse():
-                call = tools.tool_call(part, self._anchor_of(part), self.of)
-                subagents = self._page.subagents_of_call(part.call)
-                return joined([call, *(subagent(*each) for each in subagents)]) if subagents else call
+                call = tool_rows.tool_call(part, self._anchor_of(part), self.of)
+                subagents = self._addresses.started_by_call(part.call)
+                return joined([call, *(subagent(each) for each in subagents)]) if subagents else call
             case Text(injected=True):
                 line = element("summary", "", "Added by the tool, not written by the user")
                 return element("details", "hidden", line, prose(part.text))
@@ -77,9 +76,9 @@ class Parts:
             case Media():
                 return self._media(part)
             case ToolCall():
-                return tools.tool_call(ToolUse(part, None, None), None, self.of)
+                return tool_rows.tool_call(ToolUse(part, None, None), None, self.of)
             case ToolResult():
-                return tools.orphan_result(part, self.of)
+                return tool_rows.orphan_result(part, self.of)
             case Other():
                 line = element("summary", "", element("span", "name", part.name or "other"))
                 return element("details", "other", line, value_block(part.data))
@@ -93,13 +92,13 @@ class Parts:
 
     def _media(self, media: Media) -> Markup:
         description = describe.media(media)
-        if (address := self._page.image_address(media)) is not None:
+        if (address := self._addresses.image(media)) is not None:
             return element(
                 "div", "picture", image(address, media.name or description), element("small", "", description)
             )
         text_block = _media_text(media)
         name: str = description
-        if (path := self._page.file_path(media)) is not None:
+        if (path := self._addresses.file(media)) is not None:
             name = element("a", {"href": path}, description)
         elif media.ref is not None and is_web(media.ref):
             name = link(media.ref, description)
@@ -109,9 +108,9 @@ class Parts:
         return element("div", "file", name, ref, text_block)
 
 
-def subagent(related: RelatedConversation, address: str) -> Markup:
+def subagent(link: RelatedLink) -> Markup:
     """A link to the page of a subagent."""
-    return element("p", "started", "Subagent: ", element("a", {"href": address}, related.title or related.id))
+    return element("p", "started", "Subagent: ", element("a", {"href": link.address}, link.title))
 
 
 def _media_text(media: Media) -> Markup:
