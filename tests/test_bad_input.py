@@ -363,7 +363,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
     assert result.code == 1
     (line,) = result.errors
-    assert "cannot write /proc/nowhere/out.json" in line
+    assert "Cannot write /proc/nowhere/out.json" in line
 
 
 def test_ids_that_are_paths_stay_below_the_folder(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_what_moved_a_source_is_told(machine: Machine) -> None:
     ]
 
     assert moved.data["moved_by"] == ["AJ_CLAUDE_PATH"]
-    assert "nothing was found" in moved.says
+    assert "nothing found" in moved.says
 
 
 def test_with_a_wrong_configuration_the_index_is_looked_for_where_it_usually_is(machine: Machine) -> None:
@@ -126,7 +126,7 @@ def test_with_a_wrong_configuration_the_index_is_looked_for_where_it_usually_is(
     machine.write(".agent-journal/config.toml", "indx = 1\n").chmod(0o600)
 
     assert machine.finding("config").act
-    assert machine.finding("index").says == "it has all 1 entries"
+    assert machine.finding("index").says == "up to date (1 entry)"
     assert not machine.finding("index").act
 
 
@@ -166,7 +166,7 @@ def test_settings_that_moved(machine: Machine) -> None:
 def test_settings_that_cannot_be_read_are_told(machine: Machine) -> None:
     machine.write(".claude/settings.json", "{")
 
-    assert "cannot be read" in machine.finding("retention").says
+    assert "cannot read " in machine.finding("retention").says
     assert machine.finding("retention").act
 
 
@@ -203,7 +203,7 @@ def test_a_journal_that_may_not_be_written_to_is_told(
     monkeypatch.setattr(os, "access", lambda path, mode: path.exists() and (mode == os.F_OK or path != rows))
     found = machine.finding("permissions")
 
-    assert found.says.startswith(f"you may not write to {rows}: ")
+    assert found.says.startswith(f"you cannot write to {rows}, ")
     assert found.act.startswith("sudo chown")
     assert found.data == {"barred": [str(rows)]}
 
@@ -213,7 +213,7 @@ def test_a_configuration_that_others_may_write_is_told(machine: Machine) -> None
     machine.write(".agent-journal/config.toml", "")
     (machine.home / config.FILE_NAME).chmod(0o666)
 
-    assert "others may write" in machine.finding("config").says
+    assert "other users can write" in machine.finding("config").says
     assert machine.finding("config").act
 
 
@@ -243,7 +243,7 @@ def test_rows_that_are_gone_are_not_begun_anew_in_silence(machine: Machine) -> N
 
     assert machine.finding("journal").act
     for opened in (archive.open_to_read, archive.open_to_write):
-        with pytest.raises(UnusableArchive, match="it is gone, and vault beside it is not"):
+        with pytest.raises(UnusableArchive, match="it is missing, but vault next to it is not"):
             opened(machine.home)
     assert not (machine.home / archive.DATABASE).exists()
     (machine.home / archive.VAULT).rename(machine.top / "vault")

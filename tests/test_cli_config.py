@@ -98,17 +98,17 @@ def test_a_wrong_value_can_be_mended(tmp_path: Path) -> None:
     ("text", "arguments", "code", "said"),
     [
         ("", ("set", "search.max_results", "0"), 2, "is '0', but must be a whole number from 1 to 1,000,000"),
-        ("", ("set", "search.max_results", "1", "2"), 2, "takes one value: a whole number from 1 to "),
+        ("", ("set", "search.max_results", "1", "2"), 2, "takes only one value: a whole number from 1 to "),
         ("", ("set", "storage.exclude", ""), 2, "but must be a glob or a list of them"),
         ("", ("set", "nothing", "1"), 2, "Unknown key 'nothing'"),
         ("", ("set", "search.max_results"), 2, "Missing argument 'VALUE...'"),
-        ("", ("set", "storage.index_path", "\udcff"), 2, "the file is UTF-8"),
+        ("", ("set", "storage.index_path", "\udcff"), 2, "is not valid UTF-8"),
         ("", ("unset", "nothing"), 2, "Unknown key 'nothing'"),
-        ("search = {max_results = 5}\n", ("unset", "search.max_results"), 1, "only a person can"),
+        ("search = {max_results = 5}\n", ("unset", "search.max_results"), 1, "in a form that aj cannot edit"),
         ("", ("show", "nothing"), 2, "Unknown key 'nothing'"),
         ("x = 1\n", ("set", "search.max_results", "1"), 1, ": Unknown key 'x'"),
         ("x = \n", ("set", "search.max_results", "1"), 1, "config.toml:1: it is no TOML: invalid value"),
-        ("search = {}\n", ("set", "search.max_results", "1"), 1, "[search] is written so that only a person"),
+        ("search = {}\n", ("set", "search.max_results", "1"), 1, "that aj cannot edit"),
     ],
 )  # fmt: skip
 def test_nothing_is_written_if_something_is_wrong(
@@ -132,7 +132,7 @@ def test_a_file_that_others_may_write_is_not_written_either(tmp_path: Path) -> N
     done = aj(tmp_path, "set", "search.max_results", "1")
 
     assert done.returncode == 1
-    assert "others may write to it" in done.stderr
+    assert "other users can write to it" in done.stderr
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
@@ -180,7 +180,9 @@ def test_a_variable_that_goes_before_is_named(tmp_path: Path) -> None:
 
     assert done.returncode == 0
     assert done.stdout == "search.max_results = 3  # AJ_SEARCH_MAX_RESULTS\n"
-    assert done.stderr.startswith("aj config: AJ_SEARCH_MAX_RESULTS is set and goes before ")
+    assert done.stderr.startswith(
+        "aj config: The environment variable AJ_SEARCH_MAX_RESULTS is set and overrides "
+    )
 
 
 def test_hostile_values_are_shown_and_not_obeyed(tmp_path: Path) -> None:

@@ -101,14 +101,14 @@ def test_a_keyword_is_no_module_name(checkout: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "sample", "code", "words"),
     [
-        ("Tea", "tea.json", 2, "is no reader name"),
-        ("../tea", "tea.json", 2, "is no reader name"),
-        ("json", "tea.json", 1, "it is there already, and nothing is overwritten"),
+        ("Tea", "tea.json", 2, "is not a reader name"),
+        ("../tea", "tea.json", 2, "is not a reader name"),
+        ("json", "tea.json", 1, "it already exists"),
         ("tea", "missing.json", 1, "there is no such file"),
-        ("tea", "src", 1, "there is no such file"),
-        ("tea", "pyproject.toml", 1, "only JSON and JSON Lines have a template"),
-        ("tea", "own.jsonl", 1, "is read already, by the reader 'json'"),
-        ("tea", "expected.json", 1, "give the sample another one"),
+        ("tea", "src", 1, "it is not a file"),
+        ("tea", "pyproject.toml", 1, "it looks like JSON but holds no object"),
+        ("tea", "own.jsonl", 1, "The reader 'json' already reads own.jsonl"),
+        ("tea", "expected.json", 1, "rename the sample"),
     ],
 )
 def test_refusals_are_one_line_and_write_nothing(
@@ -132,5 +132,5 @@ def test_it_works_on_a_checkout_only(checkout: Path) -> None:
     done = run(checkout, "agent_journal", "dev", "new-reader", "tea", "../tea.json", where=elsewhere)
 
     assert done.returncode == 1
-    assert "there is no checkout of Agent Journal in this folder" in done.stderr
+    assert "the current folder is not the top of a checkout of Agent Journal" in done.stderr
     assert [] == list(elsewhere.iterdir())

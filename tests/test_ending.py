@@ -75,7 +75,7 @@ def test_an_interrupted_import_is_told_once() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=25)
 
     assert 130 == done.returncode
-    assert ["aj: Interrupted.; 0 files are imported and kept, 'aj sync' goes on from there"] == (
+    assert ["aj: Interrupted; 0 files were imported. 'aj sync' continues from there."] == (
         done.stderr.decode().splitlines()
     )
 
@@ -156,8 +156,8 @@ def test_who_watches_waits_for_who_writes(tmp_path: Path, monkeypatch: pytest.Mo
     running.join(20)
 
     assert still_there, "not ended because somebody else writes for long"
-    assert [f"Another aj is writing to {config.home} (process {os.getpid()}); waiting for it"] == [
-        each for each in told if "another" in each
+    assert [f"Another aj is writing to {config.home} (process {os.getpid()}); waiting for it to finish."] == [
+        each for each in told if "Another" in each
     ]
     with archive.open_to_read(config.home) as kept:
         assert 2 == kept.store.counts().messages
@@ -188,4 +188,4 @@ def test_who_is_nowhere_is_told_so(
     (tmp_path / "gone").rmdir()
 
     assert run("import", ["x"]) == 1
-    assert capsys.readouterr().err == "aj: the current folder is no longer there; go to another one\n"
+    assert capsys.readouterr().err == "aj: The current folder no longer exists; change to another one.\n"

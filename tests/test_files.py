@@ -95,7 +95,7 @@ def test_what_a_format_has_no_place_for_makes_no_empty_file(tmp_path: Path, plac
     (only,) = files_there
     assert only.startswith("a-")
     assert files_there[only]
-    assert "a memory is no conversation" in [note.detail for note in notes.kept]
+    assert "a memory, as it is no conversation" in [note.detail for note in notes.kept]
 
 
 def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:

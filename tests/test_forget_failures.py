@@ -89,12 +89,12 @@ STEPS = {
     "making it last": once(Vault, "settle", FULL),
     "moving what others need": once(Vault, "move", FULL),
     "dropping a pack": once(Vault, "drop_pack", OSError(5, "Input/output error")),
-    "scrubbing a source": once(forgetting, "scrub", FULL),
+    "scrubbing a source": once(forgetting, "scrub_source", FULL),
     "writing a snapshot": once(SqliteStore, "put_snapshot", FULL),
     "forgetting where blobs were": once(SqliteStore, "drop_blobs", FULL),
     "giving pages back": once(SqliteStore, "compact", FULL),
     "making the index anew": once(index_upkeep, "rebuild", FULL),
-    "erasing vectors": once(embeddings, "erase", FULL),
+    "erasing vectors": once(embeddings, "erase_stale", FULL),
 }
 
 
@@ -133,7 +133,7 @@ def test_what_failed_is_finished_by_the_next_command(
 
 
 def test_a_transaction_that_fails_forgets_nothing(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    once(SqliteStore, "set_erasing", FULL)(monkeypatch)
+    once(SqliteStore, "set_pending_erasure", FULL)(monkeypatch)
     with pytest.raises(CannotWrite):
         forget.command.main(["gone", "--yes"], standalone_mode=False)
     with archive.open_to_read(config.home) as opened:
@@ -210,7 +210,7 @@ def test_what_is_forgotten_already_is_called_so(config: Config) -> None:
 
 
 def test_no_name_is_left_while_it_is_unfinished(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    once(embeddings, "erase", FULL)(monkeypatch)
+    once(embeddings, "erase_stale", FULL)(monkeypatch)
     with pytest.raises(UnfinishedErasure):
         forget.command.main(["gone", "--yes"], standalone_mode=False)
     with archive.open_to_read(config.home) as opened:

@@ -104,40 +104,43 @@ def store() -> Iterator[SqliteStore]:
 @pytest.mark.parametrize(
     ("statement", "what"),
     [
-        ("UPDATE timeline SET text = 'zwei' WHERE id = '2'", "content is not what was stored"),
-        ("UPDATE timeline SET text = NULL WHERE id = '2'", "content is not what was stored"),
-        ("UPDATE timeline SET role = 'system' WHERE id = '2'", "content is not what was stored"),
-        ("UPDATE timeline SET at = '2020-01-01T00:00:00Z' WHERE id = '2'", "content is not what was stored"),
-        ("UPDATE timeline SET model = 'gpt' WHERE id = '2'", "content is not what was stored"),
-        ("UPDATE timeline SET parent_id = '1' WHERE id = '2'", "content is not what was stored"),
-        ("UPDATE timeline SET position = 0 WHERE id = '2'", "one behind the other"),
-        ("UPDATE timeline SET position = 7 WHERE id = '2'", "one behind the other"),
-        ("UPDATE timeline SET earlier = 1 WHERE id = '2'", "were counted"),
+        ("UPDATE timeline SET text = 'zwei' WHERE id = '2'", "its content differs from what was stored"),
+        ("UPDATE timeline SET text = NULL WHERE id = '2'", "its content differs from what was stored"),
+        ("UPDATE timeline SET role = 'system' WHERE id = '2'", "its content differs from what was stored"),
+        (
+            "UPDATE timeline SET at = '2020-01-01T00:00:00Z' WHERE id = '2'",
+            "its content differs from what was stored",
+        ),
+        ("UPDATE timeline SET model = 'gpt' WHERE id = '2'", "its content differs from what was stored"),
+        ("UPDATE timeline SET parent_id = '1' WHERE id = '2'", "its content differs from what was stored"),
+        ("UPDATE timeline SET position = 0 WHERE id = '2'", "are not consecutive"),
+        ("UPDATE timeline SET position = 7 WHERE id = '2'", "are not consecutive"),
+        ("UPDATE timeline SET earlier = 1 WHERE id = '2'", "are stated"),
         ("UPDATE timeline SET start = 'x' WHERE id = '2'", "damaged"),
-        ("UPDATE timeline SET start = -5 WHERE id = '2'", "content is not what was stored"),
-        ("DELETE FROM timeline WHERE id = '3'", "were counted"),
-        ("UPDATE timeline SET conversation = 1 WHERE id = '3'", "were counted"),
-        ("UPDATE conversations SET title = 'U' WHERE id = 'a'", "columns are not what was stored"),
+        ("UPDATE timeline SET start = -5 WHERE id = '2'", "its content differs from what was stored"),
+        ("DELETE FROM timeline WHERE id = '3'", "are stated"),
+        ("UPDATE timeline SET conversation = 1 WHERE id = '3'", "are stated"),
+        ("UPDATE conversations SET title = 'U' WHERE id = 'a'", "its columns differ from its content"),
         ("UPDATE conversations SET detail = X'00'", "cannot be read"),
         ("UPDATE conversations SET summary = CAST(X'FF' AS TEXT)", "damaged"),
         ("UPDATE conversations SET updated_ms = 5", "its times differ from what was stored"),
         ("UPDATE conversations SET updated_at = 'soon'", "its times differ from what was stored"),
         ("UPDATE usage SET model = CAST(X'FF' AS TEXT)", "damaged"),
-        ("UPDATE conversations SET messages = 'many'", "were counted"),
+        ("UPDATE conversations SET messages = 'many'", "are stated"),
         ("UPDATE blocks SET data = X'28B52FFD' WHERE key = 1", "cannot be read"),
-        ("DELETE FROM blocks", "content is missing"),
-        ("INSERT INTO blocks (data) VALUES (X'00')", "content of no entry"),
-        ("DELETE FROM conversations WHERE id = 'b'", "an entry of no conversation"),
-        ("DELETE FROM timeline WHERE id = '1' AND copy_of IS NULL", "a copy without its original"),
+        ("DELETE FROM blocks", "entry without content"),
+        ("INSERT INTO blocks (data) VALUES (X'00')", "content without an entry"),
+        ("DELETE FROM conversations WHERE id = 'b'", "entry without a conversation"),
+        ("DELETE FROM timeline WHERE id = '1' AND copy_of IS NULL", "copy without its original"),
         (
             "INSERT INTO tool_calls VALUES (1, 99, 0, NULL, 'ls', NULL, NULL, NULL, NULL)",
-            "a tool call of no message",
+            "tool call without a message",
         ),
-        ("UPDATE usage SET message = 99", "usage of no message"),
-        ("DELETE FROM sources", "content of no source"),
+        ("UPDATE usage SET message = 99", "usage without a message"),
+        ("DELETE FROM sources", "content without a source"),
         ("UPDATE sources SET defects = 5", "do not add up"),
         ("UPDATE sources SET stat = X'00'", "damaged"),
-        ("UPDATE conversations SET twin_of = 99 WHERE id = 'a'", "a twin of no conversation"),
+        ("UPDATE conversations SET twin_of = 99 WHERE id = 'a'", "duplicate of a missing conversation"),
         ("INSERT INTO snapshots VALUES (1, 'u', 1, 'r', 'v', 1, 'now', X'C1')", "damaged"),
         ("INSERT INTO memories VALUES (9, 's', 'm', 'k', NULL, NULL, 't', X'00', X'00', 1)", "damaged"),
         ("UPDATE timeline SET text = CAST(X'FF' AS TEXT) WHERE id = '2'", "damaged"),
@@ -167,13 +170,13 @@ def test_missing_bytes_of_the_vault_are_told(tmp_path: Path) -> None:
         whole = pack.read_bytes()
 
         pack.write_bytes(whole[:-3])
-        assert any("behind its end" in each.problem for each in problems(archive))
+        assert any("after its end" in each.problem for each in problems(archive))
         pack.write_bytes(whole[:-3] + b"abc")
         assert [] == list(problems(archive)), "only a deep check reads the bytes"
         assert list(problems(archive, deep=True))
         for place in (0, 4, 36, 40):  # what the first blob states: a magic number, its hash, its sizes
             pack.write_bytes(whole[:place] + b"\xff" + whole[place + 1 :])
-            assert any("is not what it says it is" in each.problem for each in problems(archive, deep=True))
+            assert any("has the wrong checksum" in each.problem for each in problems(archive, deep=True))
         pack.write_bytes(whole)
         archive.store._db.execute("DELETE FROM blobs")
         assert any("in no pack" in each.problem for each in problems(archive))
@@ -184,7 +187,7 @@ def test_a_file_that_is_no_journal_is_refused_in_one_line(tmp_path: Path, conten
     path = tmp_path / "journal.db"
     path.write_bytes(content)
 
-    with pytest.raises(AgentJournalError, match="cannot use the journal") as refused:
+    with pytest.raises(AgentJournalError, match="Cannot use the journal") as refused:
         open_store(path, for_writing=False)
     assert "\n" not in str(refused.value)
 
@@ -235,7 +238,7 @@ def test_a_copy_needs_a_name_that_is_text(tmp_path: Path) -> None:
     small_journal(tmp_path / "journal")
     with (
         open_to_read(tmp_path / "journal") as archive,
-        pytest.raises(CannotWrite, match="its name is no text"),
+        pytest.raises(CannotWrite, match="its name is not valid text"),
     ):
         backup(archive, tmp_path / os.fsdecode(b"copy\xff"))
 
@@ -250,7 +253,7 @@ def test_an_empty_folder_is_filled_with_a_copy_and_stays_the_same(
     monkeypatch.chdir(copy)
     with open_to_read(tmp_path / "journal") as archive:
         backup(archive, Path())
-        with pytest.raises(CannotWrite, match="it is there already and not empty"):
+        with pytest.raises(CannotWrite, match="it already exists and is not empty"):
             backup(archive, Path())
 
     assert (inode, 0o700) == (copy.stat().st_ino, copy.stat().st_mode & 0o777)
@@ -267,7 +270,7 @@ def test_a_copy_takes_nobodys_files_away(tmp_path: Path, is_there: bool) -> None
     mine = copy / ".partial" / "mine" if is_there else tmp_path / "copy.partial" / "mine"
     mine.mkdir(parents=True)
     with open_to_read(tmp_path / "journal") as archive:
-        with pytest.raises(CannotWrite, match="it holds something else"):
+        with pytest.raises(CannotWrite, match="it contains something else"):
             backup(archive, copy)
         assert mine.is_dir()
         mine.rename(mine.with_name("vault"))
@@ -284,7 +287,7 @@ def test_a_copy_is_made_in_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_database_that_may_not_be_read_is_not_called_a_broken_one(tmp_path: Path) -> None:
-    with pytest.raises(UnusableArchive, match="may you read it, and what lies beside it"):
+    with pytest.raises(UnusableArchive, match="check that you can read it and the files next to it"):
         connect(tmp_path / "nowhere" / "journal.db", for_writing=False)
 
 

@@ -195,7 +195,7 @@ def test_repair_takes_from_the_source_then_from_a_backup(home: Path, tmp_path: P
         outcome = Repair(archive, NOW).run(copy)
         assert [] == outcome.lost
         told = {Path(each.what).name: each.how for each in outcome.repaired}
-        assert "1 piece of the vault read again from the source" == told["two.jsonl"]
+        assert "1 piece of the vault read again from its file on disk" == told["two.jsonl"]
         assert f"1 piece of the vault copied from {tmp_path / 'backup'}" == told["one.jsonl"]
         assert [] == [*checking.problems(archive, deep=True)]
         assert ([], []) == Repair(archive, NOW).run(copy)
@@ -229,7 +229,7 @@ def test_rows_are_made_again_from_the_vault(home: Path) -> None:
         assert before != everything(archive.store)
         assert archive.store.damaged_rows(damaged.key)
         (healed,) = Repair(archive, NOW).run().repaired
-        assert "entries of the rows read again from the vault" in healed.how
+        assert "entries restored from the vault" in healed.how
         assert before == everything(archive.store)
         assert [] == [*checking.problems(archive)]
 
@@ -329,7 +329,10 @@ def test_a_copy_that_is_not_what_was_copied_is_none(
         path.write_bytes(data)
 
     monkeypatch.setattr(backups, "_copy", spoiled)
-    with open_to_read(home) as archive, pytest.raises(CannotWrite, match="not what was copied"):
+    with (
+        open_to_read(home) as archive,
+        pytest.raises(CannotWrite, match="the copy differs from the original"),
+    ):
         backup(archive, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
 
@@ -543,7 +546,7 @@ def test_a_flipped_byte_and_one_forget(tmp_path: Path) -> None:
     checked = lab.aj("check")
     assert (1, True) == (checked.code, "export.zip" in checked.out)
     assert "aj repair" in checked.err
-    assert "1 piece of the vault damaged" in lab.good("status").out
+    assert "Vault: 1 piece is damaged or missing" in lab.good("status").out
     doctor = lab.aj("doctor")
     assert (1, True) == (doctor.code, "run 'aj repair'" in doctor.out)
     forgotten = lab.good("forget", session_id(100_001), "--yes").err
@@ -554,7 +557,7 @@ def test_a_flipped_byte_and_one_forget(tmp_path: Path) -> None:
     assert "recovered: stored bytes of it were damaged" in problems
     for verb in ("sync", "check", "list", "usage", "reindex", "search canary00000x00001q", "check --deep"):
         lab.good(*verb.split())
-    assert "no damage is known; all of it was last read" in lab.good("doctor").out
+    assert "last read completely on" in lab.good("doctor").out
     lab.good("import", str(lab.home / "export.zip"))
     assert "damaged" not in lab.good("status", "--problems").out
 
@@ -574,7 +577,7 @@ def test_a_backup_and_a_repair_say_what_is_damaged(tmp_path: Path) -> None:
     assert 4 == len(lost.lines[0]["conversations"])
     healed = lab.good("repair", "--from", str(tmp_path / "good"), "--json").lines
     assert {"ok": True, "healed": 1, "lost": 0} == healed[-1]
-    assert "nothing is damaged" in lab.good("repair").out
+    assert "No damage found." in lab.good("repair").out
     lab.good("check", "--deep")
 
 
@@ -588,7 +591,7 @@ def test_rows_that_cannot_be_used_come_from_a_backup(tmp_path: Path, how: str) -
         database.unlink()
     assert 1 == lab.aj("repair").code
     repaired = lab.good("repair", "--from", str(tmp_path / "copy"))
-    assert "journal.db: the rows could not be used" in repaired.out
+    assert "journal.db: replaced by the database in" in repaired.out
     assert (how == "garbage") == (lab.journal / "journal.db.damaged-1").exists()
     lab.good("sync")
     lab.good("check", "--deep")
@@ -612,7 +615,7 @@ def test_damaged_rows_are_shown_and_exported_from_the_vault(tmp_path: Path) -> N
         spoil_rows(archive, session_id(0))
     shown = lab.aj("show", session_id(0), "--json")
     assert (0, before[0]["timeline"]) == (shown.code, shown.lines[0]["timeline"])
-    assert "4 damaged in the rows and taken from the vault" in shown.err
+    assert "4 damaged in the rows, restored from the vault" in shown.err
     exported = lab.aj("export", session_id(0), "-t", "markdown")
     assert (0, True) == (exported.code, "recovered" in exported.err)
     (lab.journal / "vault" / "000001.pack").unlink()

@@ -74,7 +74,7 @@ def test_rows_that_were_copied_without_their_log_are_told(tmp_path: Path, on: On
         put(archive.store, talk("b", said("1", "b")))
         shutil.copytree(here, there, ignore=shutil.ignore_patterns("*-wal", "*-shm"))
     on("other")
-    with pytest.raises(UnusableArchive, match="is not whole"):
+    with pytest.raises(UnusableArchive, match="so it is not complete"):
         write(there, "c")
     open_to_write(there, adopt=True).close()
     write(there, "c")

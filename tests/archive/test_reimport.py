@@ -467,7 +467,7 @@ def test_it_is_left_alone_while_another_writes(tmp_path: Path) -> None:
     _of_version_one(tmp_path / DATABASE)
     lock = Lock(tmp_path / LOCK)
     lock.acquire(0, None)
-    with pytest.raises(OlderArchive, match="'aj sync' brings them up"):
+    with pytest.raises(OlderArchive, match="'aj sync' upgrades them"):
         open_to_read(tmp_path)
     lock.release()
 

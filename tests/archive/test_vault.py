@@ -381,7 +381,7 @@ def test_a_database_is_kept_as_its_answers(tmp_path: Path) -> None:
         with sqlite_copy.opened(replayed) as opened:
             got = list(opened.rows(question))
             assert [*rows[:1500], (1500, "changed"), *rows[1501:]] == got
-            with pytest.raises(UnreadableSource, match="not asked"):
+            with pytest.raises(UnreadableSource, match="was not recorded"):
                 list(opened.rows("SELECT 1"))
 
 
@@ -480,11 +480,11 @@ def test_nobody_else_may_read_any_of_it(tmp_path: Path, umask: int) -> None:
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
     home = tmp_path / "journal"
-    with journal(home), pytest.raises(AgentJournalError, match="another aj is writing"):
+    with journal(home), pytest.raises(AgentJournalError, match="Another aj is writing"):
         open_to_write(home, wait=0)
     open_to_write(home, wait=0).close()
     (tmp_path / "file").write_text("")
-    with pytest.raises(AgentJournalError, match="cannot use the journal"):
+    with pytest.raises(AgentJournalError, match="Cannot use the journal"):
         Lock(tmp_path / "file" / "lock").acquire()
     with files_of_at_most(0):
         lock = Lock(tmp_path / "full" / "lock")

@@ -216,6 +216,6 @@ def test_cases_are_read_alike_if_nothing_fits_into_memory(
     location = case.location(tmp_path)
     held = outcome(location)
     monkeypatch.setattr(spill, "_HELD_BYTES", 0)
-    monkeypatch.setattr(stitching, "_HELD_BYTES", 0)
+    monkeypatch.setattr(stitching, "_MAX_MEMORY_BYTES", 0)
 
     assert as_golden(held, tmp_path) == as_golden(outcome(location), tmp_path)

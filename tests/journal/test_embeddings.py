@@ -391,7 +391,7 @@ def test_a_search_says_how_many_have_vectors(
     vectors.write_info(place, said._replace(rows=of_first, mute=0, upto=0))
     monkeypatch.setattr("agent_journal.journal.semantic._MAX_CATCH_UP_ENTRIES", 0)
 
-    assert told(settled, "lentil soup", "hybrid")[1].startswith("11 % of the entries")
+    assert told(settled, "lentil soup", "hybrid")[1].startswith("Only 11% of the entries")
 
 
 def test_hybrid_answers_by_words_and_says_so(settled: Config, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -400,7 +400,7 @@ def test_hybrid_answers_by_words_and_says_so(settled: Config, monkeypatch: pytes
     names, said = told(settled, "lentil soup", "hybrid")
 
     assert "soup" == names[0]
-    assert "0 % of the entries can be found by meaning so far; 'aj embed' prepares the others" == said
+    assert "Only 0% of the entries have embeddings; 'aj embed' computes the rest." == said
 
 
 def test_a_search_while_another_process_is_at_it(settled: Config) -> None:
@@ -414,7 +414,7 @@ def test_a_search_while_another_process_is_at_it(settled: Config) -> None:
         turn.release()
 
     assert "soup" == names[0]
-    assert said.endswith("the others are being prepared")
+    assert said.endswith("the rest is being computed.")
 
 
 def test_a_search_where_nothing_can_be_written(settled: Config, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -436,7 +436,7 @@ def test_damaged_vectors_are_told_of_and_made_again(settled: Config, kept: archi
 
     names, said = told(settled, "lentil soup", "hybrid")
     assert "soup" == names[0]
-    assert "aj embed --anew" in said
+    assert "aj embed --rebuild" in said
     assert embeddings.find_problems(kept, settled)
 
     journal.embed(settled)
@@ -460,7 +460,7 @@ def test_search_by_meaning_can_be_switched_off(settled: Config) -> None:
     names, said = told(off, "lentil soup", "hybrid")
 
     assert "soup" == names[0]
-    assert "switched off" in said
+    assert "is disabled" in said
     assert not embeddings.vectors_folder(off).exists()
     assert 0 == journal.embed(off).vectors
 
@@ -544,7 +544,7 @@ def test_much_is_prepared_in_the_background(tmp_path: Path) -> None:
     assert not (home / "index.vectors").exists()
     told_ = run(home, "import", str(path))
 
-    assert (0, True) == (told_.returncode, "prepared in the background" in told_.stderr)
+    assert (0, True) == (told_.returncode, "in the background" in told_.stderr)
     settled = config.load(home, {})
     until = time.monotonic() + 60
     with archive.open_to_read(home) as kept:

@@ -1562,7 +1562,7 @@ def test_plain_messages_read_as_with_care(records: list[Raw], version: str) -> N
     notes, noted = Notes(), Notes()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(openai_messages, "parse_plain_message", lambda _: None)
-        patch.setattr(answer, "_usual", lambda _: None)
+        patch.setattr(answer, "_parse_common_body", lambda _: None)
         patch.setattr(Meanings, "of_plain", lambda *_: None)
         with_care = read(records, version, notes)
 

@@ -15,7 +15,7 @@ from agent_journal import readers, writers
 from agent_journal.decoding import json_stream
 from agent_journal.detection.peek import Peek
 from agent_journal.model import Conversation, Event, ids
-from agent_journal.notes import Notes
+from agent_journal.notes import Kind, Notes
 from agent_journal.readers import copilot_completions
 from agent_journal.readers.copilot_completions import completions
 from agent_journal.readers.copilot_completions.fastpath import SHAPE, UsualEvent
@@ -405,7 +405,9 @@ def test_every_writer_takes_a_conversation_without_messages(tmp_path: Path) -> N
         if writer.INFO.layout == "lines":
             written = converted(path, name)
             # Nothing can be learnt from a line in which nobody says anything; who writes none notes it.
-            assert written.documents or any("nothing" in note.detail for note in written.notes.kept)
+            assert written.documents or any(
+                note.kind == Kind.NOT_EXPRESSED.label for note in written.notes.kept
+            )
 
 
 def test_what_became_of_a_suggestion_is_kept_beside_it() -> None:

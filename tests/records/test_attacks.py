@@ -319,7 +319,7 @@ def test_no_command_waits_for_a_pipe(special_files: Path, command: tuple[str, ..
 
     assert done.returncode == 1, done.stdout
     assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("aj: cannot ")
+    assert done.stderr.startswith("aj: Cannot ")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no named pipes")
@@ -337,7 +337,7 @@ def test_a_signature_does_not_replace_a_pipe(special_files: Path) -> None:
     done = run(special_files, "sign", "--key", "signing-key.pem", "-o", "pipe", "r.json")
 
     assert (1, 1) == (done.returncode, done.stderr.count("\n"))
-    assert "cannot write pipe: it is a pipe, not a regular file" in done.stderr
+    assert "Cannot write pipe: it is a pipe, not a regular file" in done.stderr
     assert (special_files / "pipe").is_fifo()
     with pytest.raises(CannotWrite, match="socket"):
         files.write_regular(str(special_files / "socket"), b"")

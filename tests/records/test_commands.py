@@ -155,7 +155,7 @@ def test_keys_that_will_not_do_are_told_in_one_line(records: Path) -> None:
         path.chmod(0o600)
         done = aj(records, "record", "sign", "--key", str(path), place)
         assert (done.returncode, done.stderr.count("\n")) == (1, 1), name
-        assert "cannot use the key" in done.stderr
+        assert "Cannot use the key" in done.stderr
     for mode in (0o640, 0o604):
         (records / "keys" / "signing-key.pem").chmod(mode)
         done = aj(records, "record", "sign", "--key", "keys/signing-key.pem", place)
@@ -179,19 +179,19 @@ def test_what_cannot_be_read_or_written_is_told_in_one_line(records: Path) -> No
     sign = ("record", "sign", "--key", "keys/signing-key.pem")
     verify = ("record", "verify", "--key", "keys/signing-key.pub.pem")
     for arguments, said in (
-        ((*sign, "missing.json"), "cannot read missing.json"),
-        ((*sign, "records"), "cannot read records"),
-        ((*sign, "README.md"), "cannot sign README.md: what is signed is no agent record"),
-        ((*sign, places[0], "-o", "nowhere/a.sig"), "cannot write nowhere/a.sig"),
-        ((*sign, *places, "-o", "file/"), "cannot write file"),
-        ((*sign, places[0], places[0], "-o", "signatures/"), "two records have the same name"),
-        ((*sign, "a", "a.json"), "two records have the same name"),
-        ((*verify, "missing.sig.cbor"), "cannot read missing.sig.cbor"),
-        ((*verify, "/dev/zero"), "cannot read /dev/zero: it is a device, not a regular file"),
-        ((*verify, "--payload", "missing.json", "file"), "cannot read missing.json"),
+        ((*sign, "missing.json"), "Cannot read missing.json"),
+        ((*sign, "records"), "Cannot read records"),
+        ((*sign, "README.md"), "Cannot sign README.md: what is signed is no agent record"),
+        ((*sign, places[0], "-o", "nowhere/a.sig"), "Cannot write nowhere/a.sig"),
+        ((*sign, *places, "-o", "file/"), "Cannot write file"),
+        ((*sign, places[0], places[0], "-o", "signatures/"), "Two records have the same name"),
+        ((*sign, "a", "a.json"), "Two records have the same name"),
+        ((*verify, "missing.sig.cbor"), "Cannot read missing.sig.cbor"),
+        ((*verify, "/dev/zero"), "Cannot read /dev/zero: it is a device, not a regular file"),
+        ((*verify, "--payload", "missing.json", "file"), "Cannot read missing.json"),
         (
             ("record", "verify", "--key", "file", "file"),
-            "cannot use the key file: it is no public key in PEM",
+            "Cannot use the key file: it is no public key in PEM",
         ),
     ):
         done = aj(records, *arguments)

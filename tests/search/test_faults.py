@@ -189,7 +189,7 @@ def test_missing_parts_are_found(tmp_path: Path) -> None:
 def test_foreign_folders_stay_as_they_are(tmp_path: Path, content: dict[str, bytes]) -> None:
     for name, data in content.items():
         (tmp_path / name).write_bytes(data)
-    with pytest.raises(IndexDamaged, match="none of ours"):
+    with pytest.raises(IndexDamaged, match="it is not a search index of aj"):
         Index.open(tmp_path)
     assert content == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
@@ -199,7 +199,7 @@ def test_what_lies_beside_an_index_stays_when_it_is_discarded(tmp_path: Path) ->
     (folder / "notes.txt").write_text("mine")
     discard(folder)
     assert ["notes.txt"] == [path.name for path in folder.iterdir()]
-    with pytest.raises(IndexDamaged, match="none of ours"):
+    with pytest.raises(IndexDamaged, match="it is not a search index of aj"):
         Index.open(folder)
     (folder / "notes.txt").unlink()
     assert Index.open(folder).count == 0
@@ -245,7 +245,7 @@ def test_no_space_left(tmp_path: Path, size: int) -> None:
     shown = subprocess.run(
         [sys.executable, "-c", FULL, str(folder), str(size)], capture_output=True, text=True, check=True
     ).stdout
-    assert shown.startswith("cannot write")
+    assert shown.startswith("Cannot write")
     with Index.open(folder) as index:
         assert (index.upto, index.count) == (100, 99)
         index.add([entry(101)])

@@ -170,7 +170,7 @@ def test_one_list_after_the_other(one: list[int], other: list[int]) -> None:
 def test_a_longer_list_begins_as_a_shorter_one(
     meaning: SemanticRanker, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hybrid, "_DEPTH", 3)
+    monkeypatch.setattr(hybrid, "_MAX_FUSED_ENTRIES", 3)
     query, both = parse("soup of the connections"), HybridRanker(index, meaning)
 
     assert found(both.rank(query, 3)) == found(both.rank(query, 6))[:3]

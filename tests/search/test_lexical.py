@@ -324,7 +324,7 @@ def test_is_of_one_journal(folder: Path) -> None:
 
 
 def test_is_not_made_when_only_looked_for(folder: Path) -> None:
-    with pytest.raises(IndexDamaged, match="there is none"):
+    with pytest.raises(IndexDamaged, match="it does not exist"):
         Index.open(folder, make=False)
     assert not folder.exists()
 

@@ -264,7 +264,10 @@ def test_less_than_nothing_is_nothing(search: Callable[..., Answer], wrong: dict
 
 def test_a_mode_that_there_is_not(config: Config, tmp_path: Path) -> None:
     keep(config, tmp_path, *CHATS)
-    with Journal(config) as journal, pytest.raises(NoSuchName, match="known: lexical, semantic, hybrid"):
+    with (
+        Journal(config) as journal,
+        pytest.raises(NoSuchName, match="choose one of: lexical, semantic, hybrid"),
+    ):
         journal.search("harbour", mode=cast("Mode", "fuzzy"))
 
 
@@ -592,7 +595,7 @@ def test_what_no_filter_can_mean_is_told(search: Callable[..., Answer]) -> None:
 def test_what_could_not_be_looked_at_is_not_told_as_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     _report(Answer([], is_whole=False, behind=3), as_json=False)
 
-    assert "as far as two seconds went\naj: Nothing found.\n" in capsys.readouterr().err
+    assert "for two seconds.\naj: Nothing found.\n" in capsys.readouterr().err
 
 
 def test_a_sync_makes_an_index_of_another_version_again(config: Config, tmp_path: Path) -> None:
@@ -667,7 +670,7 @@ def test_all_is_archived_although_the_index_cannot_be_written(
     blocking = config.storage.index_path
     blocking.parent.mkdir(parents=True)
     blocking.write_text("no folder")
-    with pytest.raises(IndexBehind, match="all that was read is archived"):
+    with pytest.raises(IndexBehind, match="everything that was read is archived"):
         keep(config, tmp_path, *CHATS)
     with Journal(config) as journal:
         assert len(CHATS) == len(list(journal.conversations()))

@@ -83,6 +83,8 @@ def _module_name(name: str) -> str:
 
 def _records_of(sample: str) -> list[dict[str, Any]]:
     """The first records of a sample, which no reader may recognize yet."""
+    if not Path(sample).exists():
+        raise UnreadableSource(sample, "there is no such file")
     if not Path(sample).is_file():
         raise UnreadableSource(sample, "it is not a file; SAMPLE must be one file")
     if Path(sample).name in _CASE_FILES:

@@ -28,7 +28,7 @@ class BadKey(AgentJournalError):
     """A key file that cannot be used."""
 
     def __init__(self, where: str | Path, reason: str) -> None:
-        super().__init__(f"cannot use the key {where}: {reason}")
+        super().__init__(f"Cannot use the key {where}: {reason}")
 
 
 def generate(folder: Path) -> tuple[Path, Path]:
