@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.readers import ReaderInfo
-from agent_journal.readers.pam.names import CONVERSATION, KINDS, SOURCE, STORE, STORE_FILE
+from agent_journal.readers.pam.names import CONVERSATION, SCHEMAS, SOURCE, STORE, STORE_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,29 +27,31 @@ INFO = ReaderInfo(
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim objects whose `schema` is one of the format's, and the folder in which a memory store lies."""
+    """Claim objects whose `schema` is one of the format's, and a folder that contains a memory store."""
     if peek.is_folder:
         store = peek.member(STORE_FILE)
-        return "1.0" if store is not None and _kind(store) == STORE else None
-    return "1.0" if _kind(peek) is not None else None
+        return "1.0" if store is not None and _schema(store) == STORE else None
+    return "1.0" if _schema(peek) is not None else None
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
-    """Yield each memory and each conversation, in the order in which they were written."""
+    """Yield memories and conversations, in the order in which they were written."""
     from agent_journal.detection.peek import Peek  # noqa: PLC0415 (imported when something is read)
     from agent_journal.readers.pam import bundle  # noqa: PLC0415 (imported when something is read)
 
     if source.is_folder:
         return bundle.read_folder(source, note)
-    kind = _kind(Peek(source))
-    if kind == CONVERSATION:
-        return bundle.read_alone(source, note)
-    return bundle.read_store_alone(source, note) if kind == STORE else bundle.read_nothing(source, note)
+    schema = _schema(Peek(source))
+    if schema == CONVERSATION:
+        return bundle.read_conversation_file(source, note)
+    if schema == STORE:
+        return bundle.read_store_file(source, note)
+    return bundle.ignore_embeddings(source, note)
 
 
-def _kind(file: Peek) -> str | None:
-    """What a file says that it is."""
+def _schema(file: Peek) -> str | None:
+    """Get the schema that a file names, if it is one of the format's."""
     if "schema" not in file.keys or file.opening != "{":
         return None
     stated = file.records[0].get("schema")
-    return stated if isinstance(stated, str) and stated in KINDS else None
+    return stated if isinstance(stated, str) and stated in SCHEMAS else None

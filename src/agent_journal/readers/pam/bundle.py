@@ -1,4 +1,4 @@
-"""The files of a bundle: the memory store, the conversations that it lists, and what else lies there."""
+"""Reads the files of a bundle: the memory store, the conversations that it lists, and all others."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ if TYPE_CHECKING:
 
 
 def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
-    """Memories and conversations: those of the index in its order, then those that it does not list."""
+    """Yield memories and conversations: those of the index in its order, then those that it does not list."""
     files = {file.path[len(folder.path) :].lstrip("/"): file for file in files_below(folder)}
     store_file = files.pop(STORE_FILE)
-    store = _stored(store_file, note)
-    yield from store.of_owner()
-    for place, reference in enumerate(store.references):
-        yield from store.memories_after(place)
-        file = files.pop(reference, None)
+    store = _readable_store(store_file, note)
+    yield from store.owner_memory()
+    for index, path in enumerate(store.conversation_paths):
+        yield from store.memories_before(index)
+        file = files.pop(path, None)
         if file is not None:
-            yield from read_alone(file, note)
+            yield from read_conversation_file(file, note)
         else:
-            note.add(Kind.MISSING_FILE, f"{folder.label}/{reference}", "", "listed in the index")
-    yield from store.memories_after(None)
+            note.add(Kind.MISSING_FILE, f"{folder.label}/{path}", "", "listed in the index")
+    yield from store.memories_before(None)
     for path, file in files.items():
         if _is_conversation(file):
-            yield from read_alone(file, note)
+            yield from read_conversation_file(file, note)
         else:
             note.add(Kind.IGNORED_FILE, f"{folder.label}/{path}")
 
 
 def _is_conversation(file: Source) -> bool:
-    """Whether a file that nothing lists says that it is a conversation."""
+    """Whether a file that is not in the index is a conversation by its schema."""
     try:
         return any(record.get("schema") == CONVERSATION for record in Peek(file).records[:1])
     except UnreadableSource:
         return False
 
 
-def _stored(file: Source, note: Notes) -> Store:
+def _readable_store(file: Source, note: Notes) -> Store:
     try:
         return read_store(file, note.about(file.label))
     except UnreadableSource as error:
@@ -57,28 +57,28 @@ def _stored(file: Source, note: Notes) -> Store:
         return Store()
 
 
-def read_alone(file: Source, note: Notes) -> Iterator[Item]:
-    """The conversation that a file is; none if it cannot be read."""
+def read_conversation_file(file: Source, note: Notes) -> Iterator[Item]:
+    """Yield the conversation in a file, if it can be read."""
     try:
-        found = read_conversation(file, note.about(file.label))
+        conversation = read_conversation(file, note.about(file.label))
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
         return
-    if found is not None:
-        yield found
+    if conversation is not None:
+        yield conversation
 
 
-def read_store_alone(file: Source, note: Notes) -> Iterator[Item]:
-    """The memories of a store whose conversations are elsewhere."""
-    store = _stored(file, note)
-    yield from store.of_owner()
-    yield from store.memories_after(None)
-    if count := len(store.references):
+def read_store_file(file: Source, note: Notes) -> Iterator[Item]:
+    """Yield the memories of a store whose conversations are elsewhere."""
+    store = _readable_store(file, note)
+    yield from store.owner_memory()
+    yield from store.memories_before(None)
+    if count := len(store.conversation_paths):
         detail = f"{count:,} of the index: read the folder or zip that the store is in"
         note(Kind.MISSING_FILE, "conversations", detail)
 
 
-def read_nothing(file: Source, note: Notes) -> Iterator[Item]:
-    """Nothing: embeddings hold no text."""
+def ignore_embeddings(file: Source, note: Notes) -> Iterator[Item]:
+    """Yield nothing: embeddings have no text."""
     note.add(Kind.IGNORED_FILE, file.label, "", "embeddings of memories")
     yield from ()

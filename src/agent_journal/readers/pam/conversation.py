@@ -1,4 +1,4 @@
-"""A normalized conversation: one of this program is read as it was, any other by the format's fields."""
+"""Reads a conversation: one that this program wrote is restored, any other is read by the format's fields."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from agent_journal.decoding.fields import Fields, words
 from agent_journal.model import Conversation, Event, Message, ids, tree
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.pam import restored
-from agent_journal.readers.pam.messages import Speaker
-from agent_journal.readers.pam.names import CONVERSATION, OURS, SOURCE
+from agent_journal.readers.pam.messages import MessageReader
+from agent_journal.readers.pam.names import CONVERSATION, OWN_KEY, SOURCE
 
 if TYPE_CHECKING:
     from agent_journal.inputs.input import Source
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 Entry = Message | Event
 
 
 def read_conversation(file: Source, note: Notes) -> Conversation | None:
-    """The conversation in a file, as far as it can be read; None if there is none."""
-    record, messages = _decoded(file) or _as_far_as_possible(file, note)
+    """Read as much as possible of the conversation in a file; None if there is none."""
+    record, messages = _decode_clean(file) or _decode_damaged(file, note)
     if not messages and (record.get("schema") != CONVERSATION or len(record) == 1):
         note(Kind.BAD_RECORD, "", "no conversation")
         return None
-    return _restored(record, messages, note) or _foreign(record, messages, note)
+    return _restored(record, messages, note) or _converted(record, messages, note)
 
 
-def _decoded(file: Source) -> tuple[Bag, list[Any]] | None:
-    """The file and its messages, if it is an object about which there is nothing to note."""
+def _decode_clean(file: Source) -> tuple[JsonObject, list[Any]] | None:
+    """Decode a file into its record and its messages; None if there is anything to note about it."""
     quiet = Notes(keep=0)
     value = json_stream.load(file, quiet)
     if quiet.counts or value.__class__ is not dict or value.get("messages").__class__ is not list:
@@ -40,70 +40,70 @@ def _decoded(file: Source) -> tuple[Bag, list[Any]] | None:
     return value, value.pop("messages")
 
 
-def _as_far_as_possible(file: Source, note: Notes) -> tuple[Bag, list[Any]]:
-    """The same of a file that is cut or damaged."""
-    record: Bag = {}
+def _decode_damaged(file: Source, note: Notes) -> tuple[JsonObject, list[Any]]:
+    """Decode what is left of a truncated or damaged file."""
+    record: JsonObject = {}
     messages: list[Any] = []
-    for name, place, value in json_stream.members(file, note):
-        if place is None:
+    for name, index, value in json_stream.members(file, note):
+        if index is None:
             record[name] = value
         elif name == "messages":
             messages.append(value)
         else:
-            listed = record.setdefault(name, [])
-            listed.append(value) if listed.__class__ is list else None
+            items = record.setdefault(name, [])
+            items.append(value) if items.__class__ is list else None
     return record, messages
 
 
-def _restored(record: Bag, messages: list[Any], note: Notes) -> Conversation | None:
-    """A conversation that this program wrote, as the model had it; None if it is another's."""
+def _restored(record: JsonObject, messages: list[Any], note: Notes) -> Conversation | None:
+    """Restore a conversation that this program wrote; None if another program wrote it."""
     raw = record.get("raw_metadata")
-    ours = raw.get(OURS) if raw.__class__ is dict else None
-    if not isinstance(ours, dict) or not isinstance(about := ours.get("conversation"), dict):
+    own_fields = raw.get(OWN_KEY) if raw.__class__ is dict else None
+    if not isinstance(own_fields, dict) or not isinstance(stored := own_fields.get("conversation"), dict):
         return None
     try:
-        found = msgspec.convert({**about, "type": "conversation"}, Conversation)
+        conversation = msgspec.convert({**stored, "type": "conversation"}, Conversation)
     except msgspec.ValidationError as error:
-        note(Kind.BAD_RECORD, f"raw_metadata.{OURS}", str(error))
+        note(Kind.BAD_RECORD, f"raw_metadata.{OWN_KEY}", str(error))
         return None
-    stated = record.get("provider")
-    provider: Bag = stated if stated.__class__ is dict else {}
-    listed = record.get("tags")
-    said = restored.Timeline(messages, words(provider.get("name")) or "", note)
+    value = record.get("provider")
+    provider: JsonObject = value if value.__class__ is dict else {}
+    tags = record.get("tags")
+    timeline = restored.Timeline(messages, words(provider.get("name")) or "", note)
     return replace(
-        found,
-        title=_text(record.get("title")),
-        account_id=_text(provider.get("account_id")),
-        model=_text(record.get("model")),
-        tags=found.tags
-        or [tag for tag in (listed if listed.__class__ is list else ()) if tag.__class__ is str],
-        timeline=said.with_events(ours.get("events")),
-        extra=restored.extra_of(raw, said.provider),
+        conversation,
+        title=_string(record.get("title")),
+        account_id=_string(provider.get("account_id")),
+        model=_string(record.get("model")),
+        tags=conversation.tags
+        or [tag for tag in (tags if tags.__class__ is list else ()) if tag.__class__ is str],
+        timeline=timeline.with_events(own_fields.get("events")),
+        extra=restored.extra_of(raw, timeline.provider),
     )
 
 
-def _text(value: Any) -> str | None:
+def _string(value: Any) -> str | None:
     return value if value.__class__ is str else None
 
 
-def _foreign(record: Bag, messages: list[Any], note: Notes) -> Conversation:
-    """A conversation that another program wrote."""
+def _converted(record: JsonObject, messages: list[Any], note: Notes) -> Conversation:
+    """Convert a conversation that another program wrote."""
     fields = Fields(record, note, "conversation")
     fields.drop("schema")
     if fields.look("schema_version") == "1.0":
         fields.drop("schema_version")
-    stated = fields.text("id") or None
-    if stated is None:
+    stated_id = fields.text("id") or None
+    if stated_id is None:
         note(Kind.MISSING_ID, "conversation", "no id")
-    conversation_id = stated or ids.made(SOURCE, record.get("title"), record.get("temporal"), messages[:1])
-    speaker = Speaker(conversation_id, messages, note)
-    timeline = _in_order(speaker.entries(), note)
+    conversation_id = stated_id or ids.made(SOURCE, record.get("title"), record.get("temporal"), messages[:1])
+    reader = MessageReader(conversation_id, messages, note)
+    timeline = _parents_first(reader.entries(), note)
     is_tree = any(entry.parent_id is not None for entry in timeline)
     temporal, provider = fields.nested("temporal"), fields.nested("provider")
     instruction = fields.text("system_instruction")
     return Conversation(
         id=conversation_id,
-        made_id=stated is None,
+        made_id=stated_id is None,
         source=SOURCE,
         title=fields.text("title"),
         started_at=None if temporal is None else temporal.moment("created_at"),
@@ -121,22 +121,22 @@ def _foreign(record: Bag, messages: list[Any], note: Notes) -> Conversation:
     )
 
 
-def _platform(provider: Fields) -> Bag:
-    """Whose conversation it was, and what it is called there."""
+def _platform(provider: Fields) -> JsonObject:
+    """Get the product, and the id and export format that it used."""
     names = {"provider": "name", "conversation_id": "conversation_id", "format": "export_format_version"}
-    found = {name: provider.text(stated) for name, stated in names.items()}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: provider.text(field) for name, field in names.items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _tags(fields: Fields) -> list[str]:
-    given = fields.items("tags") or []
-    if odd := [tag for tag in given if tag.__class__ is not str]:
-        fields.keep("tags", odd)
-    return [tag for tag in given if tag.__class__ is str]
+    tags = fields.items("tags") or []
+    if others := [tag for tag in tags if tag.__class__ is not str]:
+        fields.keep("tags", others)
+    return [tag for tag in tags if tag.__class__ is str]
 
 
-def _in_order(entries: list[Entry], note: Notes) -> list[Entry]:
-    """Parents first; a parent that is not there or that comes back to its child is named and let go."""
+def _parents_first(entries: list[Entry], note: Notes) -> list[Entry]:
+    """Order entries so that parents come first; a missing parent or a cycle is noted and cut."""
     known: set[str] = set()
     for entry in entries:
         if entry.parent_id is not None and entry.parent_id not in known:
@@ -149,14 +149,17 @@ def _in_order(entries: list[Entry], note: Notes) -> list[Entry]:
     for entry in entries:
         if isinstance(entry, Message) and entry.parent_id is not None and entry.parent_id not in known:
             note(Kind.DANGLING_PARENT, entry.id, f"parent {entry.parent_id}")
-            present.append(_let_go(entry))
+            present.append(_without_parent(entry))
         else:
             present.append(entry)
-    placed, cut = tree.in_order(present)
-    for entry_id in cut:
+    ordered, cut_ids = tree.in_order(present)
+    for entry_id in cut_ids:
         note(Kind.CYCLE, entry_id)
-    return [_let_go(entry) if isinstance(entry, Message) and entry.id in cut else entry for entry in placed]
+    return [
+        _without_parent(entry) if isinstance(entry, Message) and entry.id in cut_ids else entry
+        for entry in ordered
+    ]
 
 
-def _let_go(message: Message) -> Message:
+def _without_parent(message: Message) -> Message:
     return replace(message, parent_id=None, extra={**message.extra, "parent_id": message.parent_id})

@@ -1,4 +1,4 @@
-"""Messages that another program wrote, by the fields that the format has."""
+"""Reads messages that another program wrote, by the format's fields."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent_journal.model import MediaKind, Part, Role
     from agent_journal.notes import Notes
 
-Bag = dict[str, Any]
+JsonObject = dict[str, Any]
 Entry = Message | Event
 _MEDIA: dict[str, MediaKind] = {
     "image": "image",
@@ -40,41 +40,41 @@ _MEDIA: dict[str, MediaKind] = {
     "file": "file",
     "document": "document",
 }
-# How many fields a content has that is nothing but text.
-_PLAIN = 2
-# What a message has beside its content; nearly all have nothing.
-_BESIDE = ("attachments", "citations", "tool_calls")
+# Fields of a content that is only text.
+_PLAIN_TEXT_KEYS = frozenset({"type", "text"})
+# Fields that can add parts to the content; nearly all messages have none of them.
+_PART_FIELDS = ("attachments", "citations", "tool_calls")
 
 
-class Speaker:
+class MessageReader:
     """Reads the messages of one conversation."""
 
     def __init__(self, conversation_id: str, messages: list[Any], note: Notes) -> None:
         self._conversation_id = conversation_id
         self._messages = messages
         self._note = note
-        self._known: set[str] = set()
-        self._parents, self._listed = _parents(messages)
-        self._answered = _answered(messages)
+        self._seen_ids: set[str] = set()
+        self._stated_parents, self._listed_parents = _parents(messages)
+        self._answered_ids = _answered_ids(messages)
 
     def entries(self) -> list[Entry]:
-        """Every message, in the order of the file; what is none is kept as an event."""
+        """Read all messages in the order of the file; anything else becomes an event."""
         return [self.entry(index, value) for index, value in enumerate(self._messages)]
 
     def entry(self, index: int, value: Any) -> Entry:
-        """One message."""
+        """Read one message."""
         where = f"messages[{index}]"
         if value.__class__ is not dict:
             self._note(Kind.WRONG_TYPE, where, f"a message is {type(value).__name__}")
-            made = ids.made(SOURCE, self._conversation_id, index, value)
-            return Event(id=made, made_id=True, name="unknown", data={"value": value})
+            event_id = ids.made(SOURCE, self._conversation_id, index, value)
+            return Event(id=event_id, made_id=True, name="unknown", data={"value": value})
         return self._message(value, index, where)
 
-    def _message(self, record: Bag, index: int, where: str) -> Message:
+    def _message(self, record: JsonObject, index: int, where: str) -> Message:
         fields = Fields(record, self._note, where)
         message_id, is_made = self._id(fields, index)
         role = _role(fields)
-        parts = _Content(fields, role, (self._conversation_id, message_id), self._answered).parts()
+        parts = _Content(fields, role, (self._conversation_id, message_id), self._answered_ids).parts()
         if fields.look("provider_message_id") == message_id:
             fields.drop("provider_message_id")
         if fields.look("raw_metadata") == {}:
@@ -93,8 +93,8 @@ class Speaker:
 
     def _id(self, fields: Fields, index: int) -> tuple[str, bool]:
         stated = fields.text("id") or None
-        if stated is not None and stated not in self._known:
-            self._known.add(stated)
+        if stated is not None and stated not in self._seen_ids:
+            self._seen_ids.add(stated)
             return stated, False
         if stated is None:
             fields.note(Kind.MISSING_ID, fields.where, "no id")
@@ -104,37 +104,37 @@ class Speaker:
         return ids.made(self._conversation_id, "message", index, stated), True
 
     def _parent(self, fields: Fields, message_id: str) -> str | None:
-        """As it is stated, else as the message above lists it among its children."""
+        """Get the stated parent, else the message that lists this one among its children."""
         children = fields.look("children_ids")
         if children.__class__ is list and all(self._is_child(child, message_id) for child in children):
             fields.drop("children_ids")
-        return fields.text("parent_id") or self._listed.get(message_id)
+        return fields.text("parent_id") or self._listed_parents.get(message_id)
 
     def _is_child(self, child: Any, message_id: str) -> bool:
         if child.__class__ is not str:
             return False
-        return (self._parents.get(child) or self._listed.get(child)) == message_id
+        return (self._stated_parents.get(child) or self._listed_parents.get(child)) == message_id
 
 
 def _parents(messages: list[Any]) -> tuple[dict[str, str], dict[str, str]]:
-    """The parent that each message names, and the first that lists it among its children."""
+    """Map each message to the parent that it names, and to the first one that lists it as a child."""
     stated: dict[str, str] = {}
     listed: dict[str, str] = {}
     for message in objects(messages):
-        name, parent = words(message.get("id")), words(message.get("parent_id"))
-        if name is None:
+        message_id, parent = words(message.get("id")), words(message.get("parent_id"))
+        if message_id is None:
             continue
         if parent is not None:
-            stated.setdefault(name, parent)
+            stated.setdefault(message_id, parent)
         children = message.get("children_ids")
         for child in children if isinstance(children, list) else ():
             if child.__class__ is str:
-                listed.setdefault(child, name)
+                listed.setdefault(child, message_id)
     return stated, listed
 
 
-def _answered(messages: list[Any]) -> set[str]:
-    """Calls that a message of a tool answers."""
+def _answered_ids(messages: list[Any]) -> set[str]:
+    """Collect the ids of calls that a tool message answers."""
     return {
         call_id
         for message in objects(messages)
@@ -145,17 +145,17 @@ def _answered(messages: list[Any]) -> set[str]:
 
 
 def _role(fields: Fields) -> Role:
-    word = fields.take("role")
-    role = known_role(word)
+    stated = fields.take("role")
+    role = known_role(stated)
     if role is None:
-        fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(word)[:40]!r}")
-    if word != role and word is not None:
-        fields.keep("role", word)
+        fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(stated)[:40]!r}")
+    if stated != role and stated is not None:
+        fields.keep("role", stated)
     return role or "assistant"
 
 
 def _usage(fields: Fields, role: Role) -> Usage | None:
-    """How many tokens an answer has; of a prompt it says nothing about what a call used, and stays."""
+    """Get the output tokens of an answer. The count of a prompt is not usage and stays in `extra`."""
     count = fields.look("token_count")
     if role != "assistant" or count.__class__ is not int or count < 0:
         if count is None:
@@ -165,65 +165,69 @@ def _usage(fields: Fields, role: Role) -> Usage | None:
 
 
 class _Content:
-    """Makes the parts of one message."""
+    """Converts the content of one message to parts."""
 
-    def __init__(self, fields: Fields, role: Role, place: tuple[str, str], answered: set[str]) -> None:
+    def __init__(self, fields: Fields, role: Role, location: tuple[str, str], answered_ids: set[str]) -> None:
         self._fields = fields
         self._role = role
-        self._place = place
-        self._answered = answered
+        self._location = location
+        self._answered_ids = answered_ids
 
     def parts(self) -> list[Part]:
-        """What was said, thought, attached, called and answered."""
+        """Get text, reasoning, attachments, tool calls and tool results."""
         fields = self._fields
-        said = self._said()
-        if not any(map(fields.look, _BESIDE)) and fields.look("is_thought") in (None, False):
-            fields.drop("is_thought", *_BESIDE)
-            return [*self._answers([], said)] if self._role == "tool" else said
+        parts = self._content_parts()
+        if not any(map(fields.look, _PART_FIELDS)) and fields.look("is_thought") in (None, False):
+            fields.drop("is_thought", *_PART_FIELDS)
+            return [*self._results([], parts)] if self._role == "tool" else parts
         if fields.flag("is_thought"):
-            said = [Reasoning(text=part.text) if isinstance(part, Text) else part for part in said]
-        said += self._attached(said)
-        said = self._cited(said)
-        calls = [*self._listed("tool_calls")]
+            parts = [Reasoning(text=part.text) if isinstance(part, Text) else part for part in parts]
+        parts += self._attachments(parts)
+        parts = self._with_citations(parts)
+        calls = [*self._objects("tool_calls")]
         if self._role == "tool":
-            return [*self._answers(calls, said)]
-        return [*said, *(part for index, call in enumerate(calls) for part in self._called(call, index))]
+            return [*self._results(calls, parts)]
+        return [
+            *parts,
+            *(part for index, call in enumerate(calls) for part in self._call_and_result(call, index)),
+        ]
 
-    def _listed(self, name: str) -> Iterator[Fields]:
-        """The objects of a list; what else is in it stays."""
-        listed = self._fields.items(name) or []
-        if odd := [each for each in listed if each.__class__ is not dict]:
-            self._fields.keep(name, odd)
-        for each in objects(listed):
+    def _objects(self, name: str) -> Iterator[Fields]:
+        """Take the objects of a list; its other elements stay."""
+        elements = self._fields.items(name) or []
+        if others := [each for each in elements if each.__class__ is not dict]:
+            self._fields.keep(name, others)
+        for each in objects(elements):
             yield Fields(each, self._fields.note, self._fields.where)
 
-    def _said(self) -> list[Part]:
-        stated = self._fields.look("content")
-        match stated:
-            case {"type": "text", "text": str(said)} if said and len(stated) == _PLAIN:  # nearly all messages
+    def _content_parts(self) -> list[Part]:
+        content = self._fields.look("content")
+        match content:
+            case {"type": "text", "text": str(only_text)} if only_text and content.keys() == _PLAIN_TEXT_KEYS:
                 self._fields.drop("content")
-                return [Text(text=said)]
-            case str(said):
+                return [Text(text=only_text)]  # nearly all messages
+            case str(only_text):
                 self._fields.drop("content")
-                return [Text(text=said)] if said else []
-        content = self._fields.nested("content")
-        if content is None:
+                return [Text(text=only_text)] if only_text else []
+        fields = self._fields.nested("content")
+        if fields is None:
             return []
-        content.drop("type")
-        parts = [_part(each, content) for each in content.items("parts") or () if each is not None]
-        text = content.text("text")
+        fields.drop("type")
+        parts = [_part(each, fields) for each in fields.items("parts") or () if each is not None]
+        text = fields.text("text")
         if not text:
             return parts
         if not any(isinstance(part, Text | Code) for part in parts):
             return [Text(text=text), *parts]
-        if not any(_bare(text) == _bare(_joined(parts, with_code=also)) for also in (False, True)):
-            content.keep("text", text)
+        without_space = _without_space(text)
+        if all(without_space != _joined(parts, with_code=with_code) for with_code in (False, True)):
+            fields.keep("text", text)
         return parts
 
-    def _attached(self, said: list[Part]) -> list[Media]:
-        """The files beside the content; one that the content names too is told once."""
-        found: list[Media] = []
-        for fields in self._listed("attachments"):
+    def _attachments(self, content_parts: list[Part]) -> list[Media]:
+        """Get the attachments; one that the content names too replaces the part there."""
+        attachments: list[Media] = []
+        for fields in self._objects("attachments"):
             kind = _MEDIA.get(str(fields.look("type")))
             if kind is not None:
                 fields.drop("type")
@@ -234,65 +238,65 @@ class _Content:
                 mime=fields.text("mime_type"),
                 size=size,
                 ref=fields.text("ref"),
-                extra=_stated(fields),
+                extra=_rest(fields),
             )
-            twin = _twin(media, said)
-            if twin is None:
-                found.append(media)
+            duplicate = _same_file(media, content_parts)
+            if duplicate is None:
+                attachments.append(media)
             else:
-                place, told = twin
-                said[place] = replace(media, text=told.text)
-        return found
+                index, part = duplicate
+                content_parts[index] = replace(media, text=part.text)
+        return attachments
 
-    def _cited(self, parts: list[Part]) -> list[Part]:
-        """The parts with the sources on the first text."""
-        sources = [
+    def _with_citations(self, parts: list[Part]) -> list[Part]:
+        """Attach the citations to the first text."""
+        citations = [
             Citation(
                 title=fields.text("title"),
                 url=fields.text("url"),
                 text=fields.text("snippet"),
-                extra=_stated(fields),
+                extra=_rest(fields),
             )
-            for fields in self._listed("citations")
+            for fields in self._objects("citations")
         ]
-        if not sources:
+        if not citations:
             return parts
         for index, part in enumerate(parts):
             if isinstance(part, Text):
-                parts[index] = replace(part, citations=sources)
+                parts[index] = replace(part, citations=citations)
                 return parts
-        return [Text(text="", citations=sources), *parts]
+        return [Text(text="", citations=citations), *parts]
 
-    def _called(self, fields: Fields, index: int) -> Iterator[Part]:
+    def _call_and_result(self, fields: Fields, index: int) -> Iterator[Part]:
         call, output = self._call(fields, index)
         yield call
-        if output is not None and call.call_id not in self._answered:
+        if output is not None and call.call_id not in self._answered_ids:
             yield ToolResult(call_id=call.call_id, name=call.name or None, output=output)
 
     def _call(self, fields: Fields, index: int) -> tuple[ToolCall, str | None]:
         call_id, name, output = fields.text("id") or None, fields.text("name"), fields.text("output")
         value = fields.take("input")
-        extra = _stated(fields)
+        extra = _rest(fields)
         if call_id is None and output is not None:
-            call_id = ids.made(*self._place, index)  # so that the answer is of this call
+            call_id = ids.made(*self._location, index)  # links the result to this call
             extra.setdefault("id", None)
         return ToolCall(name=name or "", call_id=call_id, input=value, extra=extra), output
 
-    def _answers(self, calls: list[Fields], said: list[Part]) -> Iterator[Part]:
-        """What tools answered: the content for the first call, and what else each call says."""
+    def _results(self, calls: list[Fields], content_parts: list[Part]) -> Iterator[Part]:
+        """Get the tool results: the content is the output of the first call; other calls state their own."""
         if not calls:
-            yield ToolResult(output=_output(said)) if said else ToolResult()
+            yield ToolResult(output=_output(content_parts)) if content_parts else ToolResult()
         for index, fields in enumerate(calls):
             call_id, name, output = fields.text("id") or None, fields.text("name"), fields.text("output")
-            is_told = index == 0 and said
-            if is_told and output is not None and output != _output(said):
+            has_content = index == 0 and content_parts
+            if has_content and output is not None and output != _output(content_parts):
                 fields.keep("output", output)
-            answer = _output(said) if is_told else output or ""
-            yield ToolResult(call_id=call_id, name=name or None, output=answer, extra=_stated(fields))
+            result = _output(content_parts) if has_content else output or ""
+            yield ToolResult(call_id=call_id, name=name or None, output=result, extra=_rest(fields))
 
 
 def _part(value: Any, content: Fields) -> Part:
-    """A part of the content; one of an unknown kind as it is."""
+    """Convert a part of the content; one of an unknown kind becomes `Other`."""
     if value.__class__ is str:
         return Text(text=value)
     if value.__class__ is not dict:
@@ -303,8 +307,8 @@ def _part(value: Any, content: Fields) -> Part:
         fields.drop("type")
         text = fields.take("text")
         if kind == "code":
-            return Code(code=text, language=fields.text("language"), extra=_stated(fields))
-        return Text(text=text, extra=_stated(fields))
+            return Code(code=text, language=fields.text("language"), extra=_rest(fields))
+        return Text(text=text, extra=_rest(fields))
     if kind.__class__ is str and kind in _MEDIA:
         fields.drop("type")
         return Media(
@@ -312,36 +316,41 @@ def _part(value: Any, content: Fields) -> Part:
             mime=fields.text("mime_type"),
             ref=fields.text("ref"),
             text=fields.text("text"),
-            extra=_stated(fields),
+            extra=_rest(fields),
         )
     content.note(Kind.UNKNOWN_TYPE, content.where, f"content part {str(kind)[:40]!r}")
     return Other(data=value, name=words(kind))
 
 
 def _joined(parts: list[Part], *, with_code: bool) -> str:
-    said = [part for part in parts if isinstance(part, Text) or (with_code and isinstance(part, Code))]
-    return "".join(part.text if isinstance(part, Text) else part.code for part in said)
+    """Join the texts of parts without white space, to compare them."""
+    texts = [
+        part.text if isinstance(part, Text) else part.code
+        for part in parts
+        if isinstance(part, Text) or (with_code and isinstance(part, Code))
+    ]
+    return _without_space("".join(texts))
 
 
-def _bare(text: str) -> str:
+def _without_space(text: str) -> str:
     return "".join(text.split())
 
 
-def _stated(fields: Fields) -> Bag:
-    """What nobody took, without the many fields that are null."""
+def _rest(fields: Fields) -> JsonObject:
+    """Get the remaining fields without the many that are null."""
     return {name: value for name, value in fields.rest().items() if value is not None}
 
 
-def _twin(media: Media, said: list[Part]) -> tuple[int, Media] | None:
-    """Where in the content a file is that lies beside it too, and what it is there."""
-    for index, part in enumerate(said):
+def _same_file(media: Media, parts: list[Part]) -> tuple[int, Media] | None:
+    """Find the part that refers to the same file, and its index."""
+    for index, part in enumerate(parts):
         if isinstance(part, Media) and part.ref is not None and part.ref == media.ref and not part.extra:
             return index, part
     return None
 
 
 def _output(parts: list[Part]) -> Any:
-    """What a tool answered: a string if that is all."""
+    """Get the output of a tool: a string if it is one plain text."""
     match parts:
         case [Text() as only] if not only.citations and not only.extra:
             return only.text

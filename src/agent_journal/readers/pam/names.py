@@ -1,4 +1,4 @@
-"""What the files of the format say they are."""
+"""The schemas of the format, its file names, and the names that this program adds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ STORE_FILE = "memory-store.json"
 STORE = "portable-ai-memory"
 CONVERSATION = "portable-ai-memory-conversation"
 EMBEDDINGS = "portable-ai-memory-embeddings"
-KINDS = frozenset({STORE, CONVERSATION, EMBEDDINGS})
-# What this program puts into objects that are open, so that it can read its own conversations again.
-OURS = "agent_journal"
+SCHEMAS = frozenset({STORE, CONVERSATION, EMBEDDINGS})
+# The key under which this program stores what it needs to restore its own conversations.
+OWN_KEY = "agent_journal"
 PROGRAM = "agent-journal/"
