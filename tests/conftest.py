@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import cases, one_reader
+
 # These machines are shared: how long an example takes says nothing. What is checked of a change is the same
 # every time; by hand, each run tries other examples. AJ_EXAMPLES says how many of them.
 settings.register_profile(
@@ -34,6 +36,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--accept", action="store_true", help="rewrite golden files; read them before you commit them"
     )
 
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Prepare the quick run of one reader, for which starting workers would take longer than the tests."""
+    reader = one_reader.named(config)
+    config.stash[READER] = reader
+    if reader is not None:
+        config.option.keyword = f"{reader} or {one_reader.module_name(reader)}"
+        config.option.numprocesses, config.option.dist = 0, "no"
+        cases.use_only(reader)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    reader = config.stash.get(READER, None)
+    return True if reader is not None and not one_reader.is_about(reader, collection_path) else None
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    if config.stash.get(READER, None) is None:
+        return []
+    return ["Only the tests of this reader; './test' also tries its cases with everything else."]
+
+
+READER = pytest.StashKey[str | None]()
 
 # What these look at is the same on every interpreter: the text of the program, its pages, tables of fields,
 # patterns in texts, what a browser shows, and the memory it takes.
