@@ -1,4 +1,4 @@
-"""Unified Conversation Schema: documents of any program, and our own, read back to what they were made of.
+"""Unified Conversation Schema: documents of other programs, and our own, which are restored.
 
 A file is one document, an array of them, or one per line.
 """
@@ -22,21 +22,21 @@ INFO = ReaderInfo(
     title="Unified Conversation Schema",
     versions=("1.0.0",),
     revision=3,
-    evidence="the JSON Schema, version 1.0.0 of December 2025, and the mapping document beside it",
+    evidence="the JSON Schema, version 1.0.0 of December 2025, and the mapping document published with it",
 )
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim objects that have what makes a document: its version, its id, its platform, its messages."""
+    """Claim objects with a document's version, id, platform and messages."""
     if peek.keys.isdisjoint({"schema_version", "platform"}):
         return None
-    from agent_journal.validation import unified  # noqa: PLC0415 (what few inputs need)
+    from agent_journal.validation import unified  # noqa: PLC0415 (few inputs need it)
 
     return "1.0.0" if any(map(unified.is_unified, peek.records)) else None
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
-    """Yield each document's conversation."""
+    """Yield the conversation of each document."""
     from agent_journal.readers.unified.documents import conversations  # noqa: PLC0415 (imported when something is read)
 
     yield from conversations(source, note)

@@ -1,4 +1,4 @@
-"""The conversations of a file of documents."""
+"""Reads the conversations in a file of documents."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from agent_journal.decoding import json_stream
 from agent_journal.model import timestamps
 from agent_journal.notes import Kind
-from agent_journal.readers.unified.content import add_beside
-from agent_journal.readers.unified.foreign import conversation
-from agent_journal.readers.unified.own_documents import NAME, SHAPE, Document
+from agent_journal.readers.unified.content import add_renamed
+from agent_journal.readers.unified.conversation import convert
+from agent_journal.readers.unified.own_documents import OWN_KEY, SHAPE, Document
 from agent_journal.readers.unified.restored import restored
 from agent_journal.validation import unified
 
@@ -25,41 +25,43 @@ if TYPE_CHECKING:
 
 
 def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
-    """Yield each document's conversation; what is no document is noted."""
+    """Yield the conversation of each document; anything else is noted."""
     for where, value in json_stream.values(source, note, SHAPE):
-        found = _conversation(value, source, note, where)
-        if found is not None:
-            yield found
+        conversation = _conversation(value, source, note, where)
+        if conversation is not None:
+            yield conversation
 
 
 def _conversation(value: Any, source: Source, note: Notes, where: str) -> Conversation | None:
     try:
         if isinstance(value, Document):
             return restored(value)
-        if isinstance(value, dict) and NAME in value:
-            return _with_further_fields(value)
-    except msgspec.ValidationError:  # somebody else changed what it says
+        if isinstance(value, dict) and OWN_KEY in value:
+            return _restored_with_new_fields(value)
+    except msgspec.ValidationError:  # another program changed the document
         value = msgspec.to_builtins(value)
     if isinstance(value, dict) and unified.is_unified(value):
-        return _dated(conversation(value, note, where), source, note)
+        return _with_file_time(convert(value, note, where), source, note)
     note(Kind.BAD_RECORD, where, "it is no unified conversation")
     return None
 
 
-def _dated(found: Conversation, source: Source, note: Notes) -> Conversation:
-    """A document of others, with the time of its file if it states none."""
-    is_dated = found.started_at or found.updated_at or any(entry.at for entry in found.timeline)
-    if is_dated or source.modified_at is None:
-        return found
-    note(Kind.MISSING_TIME, found.id, "the time of the file stands in")
-    return replace(found, updated_at=timestamps.from_epoch(int(source.modified_at)))
+def _with_file_time(conversation: Conversation, source: Source, note: Notes) -> Conversation:
+    """Use the time of the file if the document states no time at all."""
+    has_time = (
+        conversation.started_at or conversation.updated_at or any(entry.at for entry in conversation.timeline)
+    )
+    if has_time or source.modified_at is None:
+        return conversation
+    note(Kind.MISSING_TIME, conversation.id, "the time of the file stands in")
+    return replace(conversation, updated_at=timestamps.from_epoch(int(source.modified_at)))
 
 
-def _with_further_fields(record: Bag) -> Conversation:
-    """A document of ours to which somebody else added fields."""
+def _restored_with_new_fields(record: Bag) -> Conversation:
+    """Restore our own document to which another program added fields."""
     known = {name: value for name, value in record.items() if name in Document.__struct_fields__}
-    found = restored(msgspec.convert(known, Document))
-    extra = dict(found.extra)
+    conversation = restored(msgspec.convert(known, Document))
+    extra = dict(conversation.extra)
     for name in record.keys() - known.keys():
-        add_beside(extra, name, record[name])
-    return replace(found, extra=extra)
+        add_renamed(extra, name, record[name])
+    return replace(conversation, extra=extra)

@@ -1,7 +1,7 @@
-"""The documents that this program writes, decoded straight into their fields.
+"""The documents that this program writes, decoded directly into structs.
 
-A document with any other field, or a field of another type, is not one of them: it is decoded as it is.
-Under `agent_journal` stands what the rest does not tell.
+A document with any other field, or a field of another type, is decoded as plain JSON instead.
+The own fields, under `agent_journal`, have what is needed to restore the conversation without loss.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from msgspec import UNSET, Struct, UnsetType
 from agent_journal.decoding.json_stream import Shape
 from agent_journal.model import Bag, Feedback, Link, Request, Role, Tool, ToolKind
 
-NAME = "agent_journal"
+OWN_KEY = "agent_journal"
 Names: TypeAlias = dict[str, str]
 
 
-class PartLeft(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True):
-    """What a block does not tell of its part."""
+class PartOwnFields(
+    Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
+):
+    """Own fields of a part."""
 
     text: bool = False
     names: Names = {}
@@ -29,11 +31,13 @@ class PartLeft(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     input_text: str | None = None
     is_error: bool | UnsetType | None = UNSET
     thinking: Literal["summary", "none"] | None = None
-    parts: list[PartLeft | None] = []
+    parts: list[PartOwnFields | None] = []
 
 
-class UsageLeft(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True):
-    """What tokens and cost do not tell of a usage."""
+class UsageOwnFields(
+    Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
+):
+    """Own fields of a usage."""
 
     key: str | UnsetType | None = UNSET
     input: int | UnsetType = UNSET
@@ -50,32 +54,34 @@ class UsageLeft(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     repeats: list[str] | UnsetType = UNSET
 
 
-class MessageLeft(
+class MessageOwnFields(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
 ):
-    """What a message does not tell."""
+    """Own fields of a message."""
 
     made_id: bool = False
     at: str | UnsetType | None = UNSET
     parent_id: str | UnsetType | None = UNSET
     names: Names = {}
     same: Names = {}
-    usage: UsageLeft | None = None
+    usage: UsageOwnFields | None = None
     empty: bool = False
-    parts: list[PartLeft | None] = []
+    parts: list[PartOwnFields | None] = []
 
 
-class EventLeft(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True):
-    """What an event does not tell."""
+class EventOwnFields(
+    Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
+):
+    """Own fields of an event."""
 
     made_id: bool = False
     at: str | UnsetType | None = UNSET
 
 
-class ConversationLeft(
+class ConversationOwnFields(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
 ):
-    """Fields of the conversation that are other than what the document seems to say."""
+    """Fields of the conversation that differ from what the document states."""
 
     title: str | UnsetType = UNSET
     started_at: str | UnsetType | None = UNSET
@@ -92,17 +98,19 @@ class ConversationLeft(
     feedback: list[Feedback] | UnsetType = UNSET
 
 
-class MetadataLeft(
+class MetadataOwnFields(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
 ):
-    """What the platform's metadata does not tell: whose a name is (null: nobody's), and what it is."""
+    """Own fields of the platform's metadata: original names (null: not a field of the source), and copies."""
 
     names: dict[str, str | None] = {}
     same: Names = {}
 
 
-class Left(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True):
-    """What the whole document does not tell, and what is the rule in it."""
+class DocumentOwnFields(
+    Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
+):
+    """Own fields of the whole document, including the rules for its parts."""
 
     source: str
     names: Names = {}
@@ -110,11 +118,11 @@ class Left(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     inputs: str = ""
     repeats: list[str] = []
     is_error: UnsetType | None = UNSET
-    conversation: ConversationLeft = ConversationLeft()
+    conversation: ConversationOwnFields = ConversationOwnFields()
     events: list[int] = []
     summaries: list[str | None] = []
     platform: list[str] = []
-    metadata: MetadataLeft = MetadataLeft()
+    metadata: MetadataOwnFields = MetadataOwnFields()
 
 
 class TextBlock(
@@ -126,7 +134,7 @@ class TextBlock(
     tag_field="type",
     tag="text",
 ):
-    """A text, or what stands for something that has no block."""
+    """A text, or a placeholder for something that has no block."""
 
     text: str
     metadata: Bag = {}
@@ -141,7 +149,7 @@ class ToolUse(
     tag_field="type",
     tag="tool_use",
 ):
-    """A call."""
+    """A tool call."""
 
     id: str
     name: str
@@ -168,7 +176,7 @@ class CodeBlock(
 
 
 class Lines(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """The first and the last line."""
+    """The first and the last line of a piece of code."""
 
     start: int | None = None
     end: int | None = None
@@ -183,7 +191,7 @@ class Thinking(
     tag_field="type",
     tag="thinking",
 ):
-    """What the model thought."""
+    """The reasoning of the model."""
 
     thinking: str
     signature: str | None = None
@@ -193,7 +201,7 @@ class Thinking(
 class ImageSource(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
 ):
-    """Where an image is."""
+    """The data or URL of an image."""
 
     type: Literal["base64", "url"]
     media_type: str | None = None
@@ -219,7 +227,7 @@ class Image(
 InnerBlock: TypeAlias = TextBlock | ToolUse | CodeBlock | Thinking | Image
 
 
-class Result(
+class ToolResultBlock(
     Struct,
     frozen=True,
     forbid_unknown_fields=True,
@@ -228,7 +236,7 @@ class Result(
     tag_field="type",
     tag="tool_result",
 ):
-    """What a tool answered."""
+    """The result of a tool call."""
 
     tool_use_id: str
     content: str | list[InnerBlock]
@@ -236,17 +244,19 @@ class Result(
     metadata: Bag = {}
 
 
-Block: TypeAlias = TextBlock | ToolUse | CodeBlock | Thinking | Image | Result
+Block: TypeAlias = TextBlock | ToolUse | CodeBlock | Thinking | Image | ToolResultBlock
 
 
 class Cost(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """A price."""
+    """What a message cost."""
 
     amount: int | float
     currency: Literal["USD"]
 
 
-class Said(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True):
+class DocumentMessage(
+    Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
+):
     """A message."""
 
     message_id: str
@@ -257,10 +267,12 @@ class Said(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     tokens: Bag | None = None
     cost: Cost | None = None
     metadata: Bag = {}
-    agent_journal: MessageLeft | None = None
+    agent_journal: MessageOwnFields | None = None
 
 
-class Happened(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True):
+class DocumentEvent(
+    Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
+):
     """An event."""
 
     event_id: str
@@ -268,10 +280,12 @@ class Happened(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     timestamp: str | None = None
     parent_id: str | None = None
     data: Bag = {}
-    agent_journal: EventLeft = EventLeft()
+    agent_journal: EventOwnFields = EventOwnFields()
 
 
-class Summarized(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True):
+class DocumentSummary(
+    Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
+):
     """A summary."""
 
     summary_id: str
@@ -292,7 +306,7 @@ class Platform(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
 
 
 class Session(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True):
-    """The session. All but its id follows from the link and the messages."""
+    """The session. Everything except its id follows from the link and the messages."""
 
     session_id: str
     parent_conversation_id: str | UnsetType | None = UNSET
@@ -301,7 +315,7 @@ class Session(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 class Workspace(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True):
-    """The folder."""
+    """The working folder."""
 
     path: str | None = None
     git_branch: str | None = None
@@ -319,7 +333,7 @@ class Environment(
 
 
 class Context(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True):
-    """Where it took place."""
+    """Where the conversation took place."""
 
     workspace: Workspace = Workspace()
     environment: Environment = Environment()
@@ -337,15 +351,15 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     created_at: str
     updated_at: str | None = None
     status: Literal["archived"] | None = None
-    messages: list[Said]
-    summaries: list[Summarized] = []
+    messages: list[DocumentMessage]
+    summaries: list[DocumentSummary] = []
     metrics: Bag = {}
     tags: list[str] = []
     rating: Bag = {}
-    events: list[Happened] = []
+    events: list[DocumentEvent] = []
     tools: list[Tool] = []
     requests: list[Request] = []
-    agent_journal: Left
+    agent_journal: DocumentOwnFields
 
 
 SHAPE = Shape(Document)

@@ -1,4 +1,4 @@
-"""A conversation as it was before this program wrote it."""
+"""Restores a conversation from a document that this program wrote."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from agent_journal.model import (
 from agent_journal.readers.unified.own_documents import (
     CodeBlock,
     Document,
-    Happened,
+    DocumentEvent,
+    DocumentMessage,
     Image,
     Lines,
-    MessageLeft,
-    PartLeft,
-    Result,
-    Said,
+    MessageOwnFields,
+    PartOwnFields,
     TextBlock,
     Thinking,
+    ToolResultBlock,
     ToolUse,
-    UsageLeft,
+    UsageOwnFields,
 )
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from agent_journal.readers.unified.own_documents import Block
 
 _NO_VERSION = "unknown"
-# What metadata holds beside what is the source's own.
-_PLATFORM_FACTS = frozenset(
+# Names in metadata that stand for fields of the model; all others are the source's local_names fields.
+_PLATFORM_FIELDS = frozenset(
     {"title", "conversation_id", "account_id", "head_message_id", "link", "feedback", "origin", "name"}
 )
-_MESSAGE_FACTS = frozenset(
+_MESSAGE_FIELDS = frozenset(
     {
         "model_override",
         "response_id",
@@ -66,14 +66,14 @@ _MESSAGE_FACTS = frozenset(
         "service_tier",
     }
 )
-_TEXT_FACTS = frozenset({"citations", "injected"})
-_CODE_FACTS = frozenset({"line_range"})
-_THINKING_FACTS = frozenset({"summary", "encrypted"})
-_IMAGE_FACTS = frozenset({"ref", "size", "mime", "text"})
-_RESULT_FACTS = frozenset({"name"})
-_NO_FACTS: frozenset[str] = frozenset()
+_TEXT_FIELDS = frozenset({"citations", "injected"})
+_CODE_FIELDS = frozenset({"line_range"})
+_THINKING_FIELDS = frozenset({"summary", "encrypted"})
+_IMAGE_FIELDS = frozenset({"ref", "size", "mime", "text"})
+_RESULT_FIELDS = frozenset({"name"})
+_NO_FIELDS: frozenset[str] = frozenset()
 _PLACEHOLDERS = ("media", "other", "reasoning")
-_COUNTS = {
+_TOKEN_FIELDS = {
     "input_tokens": "input",
     "output_tokens": "output",
     "cache_creation_input_tokens": "cache_write",
@@ -81,24 +81,27 @@ _COUNTS = {
     "reasoning_tokens": "reasoning",
     "total_tokens": "total",
 }
-_CACHED = {"ephemeral_5m_input_tokens": "cache_write_5m", "ephemeral_1h_input_tokens": "cache_write_1h"}
-_NOTHING_LEFT = PartLeft()
-_NO_MESSAGE_LEFT = MessageLeft()
-_NOTHING_SAID = [TextBlock(text="")]
-_NO_USAGE_LEFT = UsageLeft()
+_CACHE_WRITE_FIELDS = {
+    "ephemeral_5m_input_tokens": "cache_write_5m",
+    "ephemeral_1h_input_tokens": "cache_write_1h",
+}
+_NO_PART_OWN_FIELDS = PartOwnFields()
+_NO_MESSAGE_OWN_FIELDS = MessageOwnFields()
+_EMPTY_CONTENT = [TextBlock(text="")]
+_NO_USAGE_OWN_FIELDS = UsageOwnFields()
 
 
 def restored(document: Document) -> Conversation:
-    """The conversation that a document was made of; a `ValidationError` if somebody else changed it."""
-    left = document.agent_journal
+    """Restore the conversation of a document; raises `ValidationError` if another program changed it."""
+    own_fields = document.agent_journal
     platform, context = document.platform, document.context
-    bags = _Bags(left.names)
-    metadata, own = platform.metadata, left.metadata.names
-    facts = {name: value for name, value in metadata.items() if name not in left.platform}
+    source_fields = _SourceFields(own_fields.names)
+    metadata, local_names = platform.metadata, own_fields.metadata.names
+    fields = {name: value for name, value in metadata.items() if name not in own_fields.platform}
     conversation = Conversation(
         id=document.session.session_id,
-        source=left.source,
-        title=_words(facts, "title", own),
+        source=own_fields.source,
+        title=_text_field(fields, "title", local_names),
         started_at=document.created_at,
         updated_at=document.updated_at,
         app_version=None if platform.version == _NO_VERSION else platform.version,
@@ -106,215 +109,229 @@ def restored(document: Document) -> Conversation:
         cwd=context.workspace.path,
         git_branch=context.workspace.git_branch,
         git_commit=context.workspace.git_commit,
-        account_id=_words(facts, "account_id", own),
+        account_id=_text_field(fields, "account_id", local_names),
         editor=context.environment.editor,
         os=context.environment.os,
         shell=context.environment.shell,
         archived=True if document.status else None,
         tags=document.tags,
-        shape="tree" if any(said.parent_message_id for said in document.messages) else "list",
-        head_id=_words(facts, "head_message_id", own),
-        link=_value(facts, "link", own, Link | None),
-        timeline=_timeline(document, _Content(document, bags)),
+        shape="tree" if any(message.parent_message_id for message in document.messages) else "list",
+        head_id=_text_field(fields, "head_message_id", local_names),
+        link=_typed_field(fields, "link", local_names, Link | None),
+        timeline=_timeline(document, _MessageRestorer(document, source_fields)),
         summaries=_summaries(document),
-        feedback=_value(facts, "feedback", own, list[Feedback] | None) or [],
+        feedback=_typed_field(fields, "feedback", local_names, list[Feedback] | None) or [],
         tools=document.tools,
         requests=document.requests,
-        platform={name: metadata[name] for name in left.platform if name in metadata},
+        platform={name: metadata[name] for name in own_fields.platform if name in metadata},
         context=context.custom,
-        extra=bags.own(facts, _PLATFORM_FACTS, own) | _copies(metadata, left.metadata.same),
+        extra=source_fields.restore(fields, _PLATFORM_FIELDS, local_names)
+        | _duplicated_fields(metadata, own_fields.metadata.same),
     )
-    return replace(conversation, **_set(left.conversation))
+    return replace(conversation, **_stated_fields(own_fields.conversation))
 
 
-def _timeline(document: Document, content: _Content) -> list[Message | Event]:
-    """Messages and events in the order they had."""
+def _timeline(document: Document, content: _MessageRestorer) -> list[Message | Event]:
+    """Restore the messages and events in their original order."""
     messages = map(content.message, document.messages)
     if not document.events:
         return list(messages)
     events = map(_event, document.events)
-    places = set(document.agent_journal.events)
-    found: list[Message | Event] = []
-    for place in range(len(document.messages) + len(document.events)):
-        entry = next(events if place in places else messages, None)
+    event_positions = set(document.agent_journal.events)
+    timeline: list[Message | Event] = []
+    for position in range(len(document.messages) + len(document.events)):
+        entry = next(events if position in event_positions else messages, None)
         if entry is not None:
-            found.append(entry)
-    return [*found, *messages, *events]  # a document whose messages were changed may have more
+            timeline.append(entry)
+    return [*timeline, *messages, *events]  # a changed document may have more messages
 
 
-def _event(happened: Happened) -> Event:
-    left = happened.agent_journal
+def _event(event: DocumentEvent) -> Event:
+    own_fields = event.agent_journal
     return Event(
-        id=happened.event_id,
-        name=happened.name,
-        made_id=left.made_id,
-        parent_id=happened.parent_id,
-        at=happened.timestamp if left.at is UNSET else left.at,
-        data=happened.data,
+        id=event.event_id,
+        name=event.name,
+        made_id=own_fields.made_id,
+        parent_id=event.parent_id,
+        at=event.timestamp if own_fields.at is UNSET else own_fields.at,
+        data=event.data,
     )
 
 
 def _summaries(document: Document) -> list[Summary]:
     stated = document.agent_journal.summaries
-    moments = stated if len(stated) == len(document.summaries) else None
+    original_times = stated if len(stated) == len(document.summaries) else None
     return [
         Summary(
             text=each.text,
             kind=each.type,
-            at=each.timestamp if moments is None else moments[place],
+            at=each.timestamp if original_times is None else original_times[index],
             message_id=each.covers_messages[-1] if each.covers_messages else None,
             extra=each.metadata,
         )
-        for place, each in enumerate(document.summaries)
+        for index, each in enumerate(document.summaries)
     ]
 
 
-class _Bags:
-    """Takes what is the source's own out of metadata, and gives it the source's names again."""
+class _SourceFields:
+    """Restores the source's own fields from metadata, under their original names."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names
 
-    def own(self, metadata: Bag, facts: frozenset[str], own: Mapping[str, str | None] | None = None) -> Bag:
-        """All but the facts; `own` are names that have another meaning here than elsewhere."""
-        usual = self._names
-        if not own:
-            return {usual.get(name, name): value for name, value in metadata.items() if name not in facts}
-        found: Bag = {}
+    def restore(
+        self, metadata: Bag, model_fields: frozenset[str], local_names: Mapping[str, str | None] | None = None
+    ) -> Bag:
+        """Get all fields that are not the model's; `local_names` are names with another meaning here."""
+        names = self._names
+        if not local_names:
+            return {
+                names.get(name, name): value for name, value in metadata.items() if name not in model_fields
+            }
+        extra: Bag = {}
         for name, value in metadata.items():
-            original = own.get(name) if name in own else None if name in facts else usual.get(name, name)
+            if name in local_names:
+                original = local_names[name]
+            else:
+                original = None if name in model_fields else names.get(name, name)
             if original is not None:
-                found[original] = value
-        return found
+                extra[original] = value
+        return extra
 
 
-class _Content:
-    """Messages and their parts as they were."""
+class _MessageRestorer:
+    """Restores messages and their parts."""
 
-    def __init__(self, document: Document, bags: _Bags) -> None:
-        left = document.agent_journal
-        self._bags = bags
-        self._kinds = left.kinds
-        self._inputs = left.inputs
-        self._repeats = left.repeats
-        self._no_error: bool | None = False if left.is_error is UNSET else None
+    def __init__(self, document: Document, source_fields: _SourceFields) -> None:
+        own_fields = document.agent_journal
+        self._source_fields = source_fields
+        self._kinds = own_fields.kinds
+        self._inputs = own_fields.inputs
+        self._repeats = own_fields.repeats
+        self._no_error: bool | None = False if own_fields.is_error is UNSET else None
 
-    def message(self, said: Said) -> Message:
-        """A message."""
-        left = said.agent_journal or _NO_MESSAGE_LEFT
-        if said.role == "function" and said.metadata.get("role") != said.role:
+    def message(self, message: DocumentMessage) -> Message:
+        """Restore a message."""
+        own_fields = message.agent_journal or _NO_MESSAGE_OWN_FIELDS
+        if message.role == "function" and message.metadata.get("role") != message.role:
             raise msgspec.ValidationError("the role was changed")
-        if left.empty and said.content != _NOTHING_SAID:
+        if own_fields.empty and message.content != _EMPTY_CONTENT:
             raise msgspec.ValidationError("the content was changed")
-        metadata, own = said.metadata, left.names
+        metadata, local_names = message.metadata, own_fields.names
         extra: Bag = {}
         if metadata:
-            extra = self._bags.own(metadata, _MESSAGE_FACTS, own)
-            if left.same:
-                extra |= _copies(metadata, left.same)
-        response_id = _words(metadata, "response_id", own)
-        is_inferred = "timestamp_inferred" in metadata and "timestamp_inferred" not in own
-        at = None if is_inferred else said.timestamp
+            extra = self._source_fields.restore(metadata, _MESSAGE_FIELDS, local_names)
+            if own_fields.same:
+                extra |= _duplicated_fields(metadata, own_fields.same)
+        response_id = _text_field(metadata, "response_id", local_names)
+        is_inferred = "timestamp_inferred" in metadata and "timestamp_inferred" not in local_names
+        at = None if is_inferred else message.timestamp
         return Message(
-            id=said.message_id,
-            role="tool" if said.role == "function" else said.role,
-            made_id=left.made_id,
-            parent_id=said.parent_message_id if left.parent_id is UNSET else left.parent_id,
-            at=at if left.at is UNSET else left.at,
-            model=_words(metadata, "model_override", own),
-            stop_reason=_words(metadata, "stop_reason", own),
-            hidden="hidden" in metadata and "hidden" not in own,
-            sidechain="sidechain" in metadata and "sidechain" not in own,
+            id=message.message_id,
+            role="tool" if message.role == "function" else message.role,
+            made_id=own_fields.made_id,
+            parent_id=message.parent_message_id if own_fields.parent_id is UNSET else own_fields.parent_id,
+            at=at if own_fields.at is UNSET else own_fields.at,
+            model=_text_field(metadata, "model_override", local_names),
+            stop_reason=_text_field(metadata, "stop_reason", local_names),
+            hidden="hidden" in metadata and "hidden" not in local_names,
+            sidechain="sidechain" in metadata and "sidechain" not in local_names,
             response_id=response_id,
-            parts=[] if left.empty else self._parts(said.content, left.parts),
-            usage=self._usage(said, response_id, left.usage, own),
+            parts=[] if own_fields.empty else self._parts(message.content, own_fields.parts),
+            usage=self._usage(message, response_id, own_fields.usage, local_names),
             extra=extra,
         )
 
     def _usage(
-        self, said: Said, response_id: str | None, left: UsageLeft | None, own: dict[str, str]
+        self,
+        message: DocumentMessage,
+        response_id: str | None,
+        own_fields: UsageOwnFields | None,
+        local_names: dict[str, str],
     ) -> Usage | None:
-        if said.tokens is None and said.cost is None and left is None:
+        if message.tokens is None and message.cost is None and own_fields is None:
             return None
-        request_id = said.metadata.get("request_id")
+        request_id = message.metadata.get("request_id")
         is_known = response_id is not None and request_id.__class__ is str
-        told = {
+        values = {
             "key": f"{response_id}:{request_id}" if is_known else response_id,
-            "cost_usd": None if said.cost is None else said.cost.amount,
-            **_counts(said.tokens or {}),
+            "cost_usd": None if message.cost is None else message.cost.amount,
+            **_counts(message.tokens or {}),
         }
-        left = left or _NO_USAGE_LEFT
-        told["extra"] = self._stated_by_source(said, left, own)
-        told |= _set(left, but=("extra", "repeats"))
-        return Usage(**told)
+        own_fields = own_fields or _NO_USAGE_OWN_FIELDS
+        values["extra"] = self._usage_extra(message, own_fields, local_names)
+        values |= _stated_fields(own_fields, exclude=("extra", "repeats"))
+        return Usage(**values)
 
-    def _stated_by_source(self, said: Said, left: UsageLeft, own: dict[str, str]) -> Bag:
-        """The source's own usage object."""
-        tokens, metadata = said.tokens or {}, said.metadata
-        repeats = self._repeats if left.repeats is UNSET else left.repeats
-        found = {name: tokens[name] for name in repeats if name in tokens}
-        found |= {name: value for name, value in tokens.items() if name not in _COUNTED}
-        if "service_tier" in metadata and "service_tier" not in own:
-            found["service_tier"] = metadata["service_tier"]
-        if "usage" in metadata and "usage" not in own:
-            found |= _value(metadata, "usage", own, dict[str, Any])
-        return found | left.extra
+    def _usage_extra(
+        self, message: DocumentMessage, own_fields: UsageOwnFields, local_names: dict[str, str]
+    ) -> Bag:
+        """Restore the source's own fields of a usage."""
+        tokens, metadata = message.tokens or {}, message.metadata
+        repeats = self._repeats if own_fields.repeats is UNSET else own_fields.repeats
+        extra = {name: tokens[name] for name in repeats if name in tokens}
+        extra |= {name: value for name, value in tokens.items() if name not in _TOKEN_NAMES}
+        if "service_tier" in metadata and "service_tier" not in local_names:
+            extra["service_tier"] = metadata["service_tier"]
+        if "usage" in metadata and "usage" not in local_names:
+            extra |= _typed_field(metadata, "usage", local_names, dict[str, Any])
+        return extra | own_fields.extra
 
-    def _parts(self, blocks: list[Any], left: list[PartLeft | None]) -> list[Any]:
-        if not left:
-            return [self._part(block, _NOTHING_LEFT) for block in blocks]
-        if len(left) != len(blocks):
+    def _parts(self, blocks: list[Any], own_fields: list[PartOwnFields | None]) -> list[Any]:
+        if not own_fields:
+            return [self._part(block, _NO_PART_OWN_FIELDS) for block in blocks]
+        if len(own_fields) != len(blocks):
             raise msgspec.ValidationError("the content was changed")
-        pairs = zip(blocks, left, strict=True)
-        return [self._part(block, each or _NOTHING_LEFT) for block, each in pairs]
+        pairs = zip(blocks, own_fields, strict=True)
+        return [self._part(block, each or _NO_PART_OWN_FIELDS) for block, each in pairs]
 
-    def _part(self, block: Block, left: PartLeft) -> Part:
+    def _part(self, block: Block, own_fields: PartOwnFields) -> Part:
         match block:
             case TextBlock():
-                return self._text(block, left) if block.metadata else Text(text=block.text)
+                return self._text(block, own_fields) if block.metadata else Text(text=block.text)
             case ToolUse():
-                return self._call(block, left)
-            case Result():
-                return self._result(block, left)
+                return self._call(block, own_fields)
+            case ToolResultBlock():
+                return self._result(block, own_fields)
             case Thinking():
-                return self._reasoning(block, left)
+                return self._reasoning(block, own_fields)
             case CodeBlock():
-                return self._code(block, left)
-        return self._image(block, left)
+                return self._code(block, own_fields)
+        return self._image(block, own_fields)
 
-    def _own(self, metadata: Bag, facts: frozenset[str], left: PartLeft) -> Bag:
+    def _extra(self, metadata: Bag, model_fields: frozenset[str], own_fields: PartOwnFields) -> Bag:
         if not metadata:
             return {}
-        extra = self._bags.own(metadata, facts, left.names)
-        return extra | _copies(metadata, left.same) if left.same else extra
+        extra = self._source_fields.restore(metadata, model_fields, own_fields.names)
+        return extra | _duplicated_fields(metadata, own_fields.same) if own_fields.same else extra
 
-    def _text(self, block: TextBlock, left: PartLeft) -> Part:
+    def _text(self, block: TextBlock, own_fields: PartOwnFields) -> Part:
         metadata = block.metadata
-        if metadata.get("type") in _PLACEHOLDERS and not left.text:
+        if metadata.get("type") in _PLACEHOLDERS and not own_fields.text:
             part: Part = msgspec.convert(metadata, Media | Other | Reasoning)
             return part
-        citations = _value(metadata, "citations", left.names, list[Citation] | None) or []
+        citations = _typed_field(metadata, "citations", own_fields.names, list[Citation] | None) or []
         return Text(
             text=block.text,
-            injected=_value(metadata, "injected", left.names, bool | None) or False,
+            injected=_typed_field(metadata, "injected", own_fields.names, bool | None) or False,
             citations=citations,
-            extra=self._own(metadata, _TEXT_FACTS, left),
+            extra=self._extra(metadata, _TEXT_FIELDS, own_fields),
         )
 
-    def _call(self, block: ToolUse, left: PartLeft) -> ToolCall:
+    def _call(self, block: ToolUse, own_fields: PartOwnFields) -> ToolCall:
         return ToolCall(
             name=block.name,
-            call_id=block.id if left.call_id is UNSET else None,
-            input=self._input(block.input, left),
-            kind=self._kinds.get(block.name) if left.kind is UNSET else left.kind,
-            extra=self._own(block.metadata, _NO_FACTS, left),
+            call_id=block.id if own_fields.call_id is UNSET else None,
+            input=self._input(block.input, own_fields),
+            kind=self._kinds.get(block.name) if own_fields.kind is UNSET else own_fields.kind,
+            extra=self._extra(block.metadata, _NO_FIELDS, own_fields),
         )
 
-    def _input(self, value: Bag, left: PartLeft) -> Any:
-        if left.input_text is not None:
-            return left.input_text
+    def _input(self, value: Bag, own_fields: PartOwnFields) -> Any:
+        if own_fields.input_text is not None:
+            return own_fields.input_text
         is_raw = value.keys() == {"raw"}
-        form = left.input or ("" if is_raw else self._inputs)
+        form = own_fields.input or ("" if is_raw else self._inputs)
         if form == "none":
             return None
         if not form:
@@ -326,94 +343,106 @@ class _Content:
             raise msgspec.ValidationError(f"{form} is no form of a text")
         return text
 
-    def _result(self, block: Result, left: PartLeft) -> ToolResult:
+    def _result(self, block: ToolResultBlock, own_fields: PartOwnFields) -> ToolResult:
         output = block.content
         if output.__class__ is not str:
-            output = self._parts(output, left.parts)  # type: ignore[arg-type] # it is a list
+            output = self._parts(output, own_fields.parts)  # type: ignore[arg-type] # it is a list
         is_error: bool | None = True if block.is_error else self._no_error
         return ToolResult(
-            call_id=block.tool_use_id if left.call_id is UNSET else None,
+            call_id=block.tool_use_id if own_fields.call_id is UNSET else None,
             output=output,  # type: ignore[arg-type] # parts now
-            is_error=is_error if left.is_error is UNSET else left.is_error,
-            name=_words(block.metadata, "name", left.names),
-            extra=self._own(block.metadata, _RESULT_FACTS, left),
+            is_error=is_error if own_fields.is_error is UNSET else own_fields.is_error,
+            name=_text_field(block.metadata, "name", own_fields.names),
+            extra=self._extra(block.metadata, _RESULT_FIELDS, own_fields),
         )
 
-    def _reasoning(self, block: Thinking, left: PartLeft) -> Reasoning:
-        metadata, own = block.metadata, left.names
-        is_text = left.thinking is None
+    def _reasoning(self, block: Thinking, own_fields: PartOwnFields) -> Reasoning:
+        metadata, local_names = block.metadata, own_fields.names
+        has_text = own_fields.thinking is None
         return Reasoning(
-            text=block.thinking if is_text else None,
-            summary=block.thinking if left.thinking == "summary" else _words(metadata, "summary", own),
+            text=block.thinking if has_text else None,
+            summary=block.thinking
+            if own_fields.thinking == "summary"
+            else _text_field(metadata, "summary", local_names),
             signature=block.signature,
-            encrypted=_words(metadata, "encrypted", own),
-            extra=self._own(metadata, _THINKING_FACTS, left),
+            encrypted=_text_field(metadata, "encrypted", local_names),
+            extra=self._extra(metadata, _THINKING_FIELDS, own_fields),
         )
 
-    def _code(self, block: CodeBlock, left: PartLeft) -> Code:
-        lines = block.line_range or _value(block.metadata, "line_range", left.names, Lines | None) or Lines()
+    def _code(self, block: CodeBlock, own_fields: PartOwnFields) -> Code:
+        lines = (
+            block.line_range
+            or _typed_field(block.metadata, "line_range", own_fields.names, Lines | None)
+            or Lines()
+        )
         return Code(
             code=block.code,
             language=block.language,
             file=block.file_path,
             first_line=lines.start,
             last_line=lines.end,
-            extra=self._own(block.metadata, _CODE_FACTS, left),
+            extra=self._extra(block.metadata, _CODE_FIELDS, own_fields),
         )
 
-    def _image(self, block: Image, left: PartLeft) -> Media:
-        metadata, own, source = block.metadata, left.names, block.source
+    def _image(self, block: Image, own_fields: PartOwnFields) -> Media:
+        metadata, local_names, source = block.metadata, own_fields.names, block.source
         is_inline = source is not None and source.type == "base64"
         return Media(
             kind="image",
-            mime=_words(metadata, "mime", own) if source is None else source.media_type,
+            mime=_text_field(metadata, "mime", local_names) if source is None else source.media_type,
             name=block.alt_text,
-            size=_value(metadata, "size", own, int | None),
-            ref=_words(metadata, "ref", own) if source is None or is_inline else source.data,
+            size=_typed_field(metadata, "size", local_names, int | None),
+            ref=_text_field(metadata, "ref", local_names) if source is None or is_inline else source.data,
             data=source.data if source is not None and is_inline else None,
-            text=_words(metadata, "text", own),
-            extra=self._own(metadata, _IMAGE_FACTS, left),
+            text=_text_field(metadata, "text", local_names),
+            extra=self._extra(metadata, _IMAGE_FIELDS, own_fields),
         )
 
 
-_COUNTED = frozenset({*_COUNTS, "cache_creation", "estimated"})
+_TOKEN_NAMES = frozenset({*_TOKEN_FIELDS, "cache_creation", "estimated"})
 
 
 def _counts(tokens: Bag) -> dict[str, Any]:
-    """The counts by their names in the model."""
-    found = {field: _whole(tokens[name]) for name, field in _COUNTS.items() if name in tokens}
-    cached = tokens.get("cache_creation")
-    if cached.__class__ is dict:
-        found |= {field: _whole(cached[name]) for name, field in _CACHED.items() if name in cached}
-    return {**found, "estimated": tokens.get("estimated") is True}
+    """Get the token counts under the model's names."""
+    counts = {field: _integer(tokens[name]) for name, field in _TOKEN_FIELDS.items() if name in tokens}
+    cache_writes = tokens.get("cache_creation")
+    if cache_writes.__class__ is dict:
+        counts |= {
+            field: _integer(cache_writes[name])
+            for name, field in _CACHE_WRITE_FIELDS.items()
+            if name in cache_writes
+        }
+    return {**counts, "estimated": tokens.get("estimated") is True}
 
 
-def _whole(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     return value if value.__class__ is int else None
 
 
-def _words(metadata: Bag, name: str, own: Mapping[str, Any]) -> str | None:
-    """A text that metadata holds as a fact."""
+def _text_field(metadata: Bag, name: str, local_names: Mapping[str, Any]) -> str | None:
+    """Get a text from metadata that stands for a field of the model."""
     value = metadata.get(name)
-    if value is None or name in own:
+    if value is None or name in local_names:
         return None
     if value.__class__ is not str:
         raise msgspec.ValidationError(f"{name} is no text")
-    words: str = value
-    return words
+    text: str = value
+    return text
 
 
-def _value(metadata: Bag, name: str, own: Mapping[str, Any], kind: Any) -> Any:
-    """A value of some type that metadata holds as a fact."""
-    return None if name in own or name not in metadata else msgspec.convert(metadata[name], kind)
+def _typed_field(metadata: Bag, name: str, local_names: Mapping[str, Any], kind: Any) -> Any:
+    """Get a value of a type from metadata that stands for a field of the model."""
+    return None if name in local_names or name not in metadata else msgspec.convert(metadata[name], kind)
 
 
-def _copies(metadata: Bag, same: Mapping[str, str]) -> Bag:
-    """What the source says twice and the document once."""
+def _duplicated_fields(metadata: Bag, same: Mapping[str, str]) -> Bag:
+    """Get the fields that the source states twice and the document once."""
     return {original: metadata[name] for original, name in same.items() if name in metadata}
 
 
-def _set(left: msgspec.Struct, but: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The fields that are stated."""
-    values = ((name, getattr(left, name)) for name in left.__struct_fields__ if name not in but)
+def _stated_fields(own_fields: msgspec.Struct, exclude: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Get the fields that are set."""
+    values = (
+        (name, getattr(own_fields, name)) for name in own_fields.__struct_fields__ if name not in exclude
+    )
     return {name: value for name, value in values if not isinstance(value, UnsetType)}

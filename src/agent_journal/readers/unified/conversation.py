@@ -1,4 +1,4 @@
-"""A conversation as any program may write it by the schema, more or less."""
+"""Converts a document that another program wrote, more or less by the schema."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from agent_journal.model.roles import role as role_of
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects.anthropic_blocks import parse_usage as usage_of_anthropic
 from agent_journal.readers.dialects.openai_messages import parse_usage as usage_of_openai
-from agent_journal.readers.unified.content import flattened, parts
+from agent_journal.readers.unified.content import flattened_rest, parts
+from agent_journal.readers.unified.own_documents import OWN_KEY
 
 if TYPE_CHECKING:
     from agent_journal.model import Bag, Event, Relation, Role
     from agent_journal.notes import Notes
 
 SummaryKind: TypeAlias = Literal["automatic", "user_generated", "system"]
-_KINDS: tuple[SummaryKind, ...] = ("automatic", "user_generated", "system")
+_SUMMARY_KINDS: tuple[SummaryKind, ...] = ("automatic", "user_generated", "system")
 _RATINGS: dict[float, str] = {5: "up", 0: "down"}
-_UNSTATED = "unknown"
-_OTHER = "other"
+_UNKNOWN_VERSION = "unknown"
+_OTHER_PLATFORM = "other"
 _VERSIONS = ("1.0.0",)
 
 
-def conversation(record: Bag, note: Notes, where: str) -> Conversation:
-    """The conversation of a document; what the model has no field for stays in `extra`."""
+def convert(record: Bag, note: Notes, where: str) -> Conversation:
+    """Convert a document; fields that the model lacks stay in `extra`."""
     fields = Fields(record, note, where)
     if fields.look("schema_version") in _VERSIONS:
         fields.drop("schema_version")
     platform, session = _nested(fields, "platform"), _nested(fields, "session")
-    source, told = _source(fields, platform)
+    source, platform_metadata = _source(fields, platform)
     conversation_id, made_id = _id(fields, session, source)
     link, is_sidechain = _link(session)
     timeline = _messages(fields, conversation_id, sidechain=is_sidechain)
@@ -45,10 +46,10 @@ def conversation(record: Bag, note: Notes, where: str) -> Conversation:
         id=conversation_id,
         made_id=made_id,
         source=source,
-        title=_title(told),
+        title=_take_title(platform_metadata),
         started_at=fields.moment("created_at"),
         updated_at=fields.moment("updated_at"),
-        app_version=None if version == _UNSTATED else version,
+        app_version=None if version == _UNKNOWN_VERSION else version,
         model=platform.text("model"),
         cwd=workspace.text("path"),
         git_branch=workspace.text("git_branch"),
@@ -61,10 +62,10 @@ def conversation(record: Bag, note: Notes, where: str) -> Conversation:
         shape="tree" if is_tree else "list",
         head_id=tree.newest_leaf(timeline) if is_tree else None,
         link=link,
-        timeline=_in_order(timeline, note, where) if is_tree else [*timeline],
+        timeline=_parents_first(timeline, note, where) if is_tree else [*timeline],
         summaries=_summaries(fields),
         feedback=_feedback(fields),
-        platform=told,
+        platform=platform_metadata,
         context=context.bag("custom") or {},
         extra=fields.rest(),
     )
@@ -75,48 +76,51 @@ def _nested(fields: Fields, name: str) -> Fields:
 
 
 def _source(fields: Fields, platform: Fields) -> tuple[str, Bag]:
-    """Which source it is of, as it says or as its platform is called here; and the platform's metadata."""
-    told = platform.bag("metadata") or {}
-    ours = fields.look("agent_journal")
-    stated = words(ours.get("source")) if ours.__class__ is dict else None
+    """Get the source, as stated or by the platform's name; also return the platform's metadata."""
+    metadata = platform.bag("metadata") or {}
+    own_fields = fields.look(OWN_KEY)
+    stated = words(own_fields.get("source")) if own_fields.__class__ is dict else None
     name = platform.text("name")
-    if name == _OTHER:
-        name = words(told.get("name")) or name
+    if name == _OTHER_PLATFORM:
+        name = words(metadata.get("name")) or name
     if stated is not None:
-        return stated, told
-    known = [reader.INFO for reader in readers.discover().values()]
-    called = [info.name for info in known if name and info.names.get("unified") == name]
-    if len(called) == 1:
-        return called[0], told
-    # One name may be that of several products.
-    return (name or _OTHER).replace("_", "-"), told
+        return stated, metadata
+    infos = [reader.INFO for reader in readers.discover().values()]
+    matches = [info.name for info in infos if name and info.names.get("unified") == name]
+    if len(matches) == 1:
+        return matches[0], metadata
+    # Several products may have the same platform name.
+    return (name or _OTHER_PLATFORM).replace("_", "-"), metadata
 
 
-def _title(told: Bag) -> str | None:
-    title = words(told.get("title"))
+def _take_title(metadata: Bag) -> str | None:
+    title = words(metadata.get("title"))
     if title is not None:
-        del told["title"]
+        del metadata["title"]
     return title
 
 
 def _id(fields: Fields, session: Fields, source: str) -> tuple[str, bool]:
-    """The conversation's id, and whether it was made: that of the session where it was made of that."""
-    stated, of_session = words(fields.look("conversation_id")), words(session.look("session_id"))
-    chosen = stated or of_session
-    if of_session is not None and ids.uuid5(f"{source}-{of_session}") == stated:
-        chosen = of_session
-    for place, name, value in ((fields, "conversation_id", stated), (session, "session_id", of_session)):
-        if value is not None and chosen in (value, of_session):
-            place.drop(name)
+    """Get the conversation's id, and whether it is generated.
+
+    The session's id takes precedence if the conversation's id was generated from it.
+    """
+    stated, session_id = words(fields.look("conversation_id")), words(session.look("session_id"))
+    chosen = stated or session_id
+    if session_id is not None and ids.uuid5(f"{source}-{session_id}") == stated:
+        chosen = session_id
+    for owner, name, value in ((fields, "conversation_id", stated), (session, "session_id", session_id)):
+        if value is not None and chosen in (value, session_id):
+            owner.drop(name)
     if chosen is not None:
         return chosen, False
-    made = ids.made(source, fields.look("created_at"), fields.look("messages"))
-    fields.note(Kind.MISSING_ID, fields.where, f"the conversation is called {made}")
-    return made, True
+    generated = ids.made(source, fields.look("created_at"), fields.look("messages"))
+    fields.note(Kind.MISSING_ID, fields.where, f"the conversation is called {generated}")
+    return generated, True
 
 
 def _link(session: Fields) -> tuple[Link | None, bool]:
-    """Where it came from; and whether it is a sidechain of nothing that is known."""
+    """Get the link to the parent; also return whether this is a side chain without a known parent."""
     parent, is_sidechain = session.text("parent_conversation_id"), session.flag("is_sidechain") is True
     if not parent:
         return None, is_sidechain
@@ -127,7 +131,7 @@ def _link(session: Fields) -> tuple[Link | None, bool]:
 
 def _archived(fields: Fields) -> bool | None:
     if fields.look("status") != "archived":
-        return None  # other words than this stay
+        return None  # any other status stays
     fields.drop("status")
     return True
 
@@ -146,29 +150,29 @@ def _feedback(fields: Fields) -> list[Feedback]:
         return []
     rating = Fields(stated, fields.note, fields.where)
     score = rating.look("score")
-    liked: Any = _RATINGS.get(score) if score.__class__ in (int, float) else None
-    if liked is not None:
+    thumbs: Any = _RATINGS.get(score) if score.__class__ in (int, float) else None
+    if thumbs is not None:
         rating.drop("score")
     text, at = rating.text("feedback"), rating.moment("rated_at")
-    return [Feedback(rating=liked, text=text, at=at, extra=rating.rest())]
+    return [Feedback(rating=thumbs, text=text, at=at, extra=rating.rest())]
 
 
 def _summaries(fields: Fields) -> list[Summary]:
-    found: list[Summary] = []
-    kept: list[Any] = []
-    for place, raw in enumerate(fields.items("summaries") or ()):
+    summaries: list[Summary] = []
+    invalid: list[Any] = []
+    for index, raw in enumerate(fields.items("summaries") or ()):
         if raw.__class__ is dict and raw.get("text").__class__ is str:
-            found.append(_summary(Fields(raw, fields.note, f"{fields.where} summary {place}")))
+            summaries.append(_summary(Fields(raw, fields.note, f"{fields.where} summary {index}")))
         else:
-            fields.note(Kind.WRONG_TYPE, fields.where, f"summary {place} has no text")
-            kept.append(raw)
-    if kept:
-        fields.keep("summaries", kept)
-    return found
+            fields.note(Kind.WRONG_TYPE, fields.where, f"summary {index} has no text")
+            invalid.append(raw)
+    if invalid:
+        fields.keep("summaries", invalid)
+    return summaries
 
 
 def _summary(fields: Fields) -> Summary:
-    kind = next((kind for kind in _KINDS if kind == fields.look("type")), None)
+    kind = next((kind for kind in _SUMMARY_KINDS if kind == fields.look("type")), None)
     if kind is not None:
         fields.drop("type")
     covered = fields.look("covers_messages")
@@ -177,49 +181,49 @@ def _summary(fields: Fields) -> Summary:
         fields.drop("covers_messages")
     return Summary(
         text=fields.text("text") or "",
-        kind=kind or _KINDS[0],
+        kind=kind or _SUMMARY_KINDS[0],
         at=fields.moment("timestamp"),
         message_id=last,
-        extra=flattened(fields),
+        extra=flattened_rest(fields),
     )
 
 
 def _messages(fields: Fields, conversation_id: str, *, sidechain: bool) -> list[Message]:
-    """The messages, with ids that differ."""
-    found: list[Message] = []
-    kept: list[Any] = []
-    told: set[str] = set()
-    for place, raw in enumerate(fields.items("messages") or ()):
-        where = f"{fields.where} message {place}"
+    """Convert the messages; each gets a unique id."""
+    messages: list[Message] = []
+    invalid: list[Any] = []
+    seen_ids: set[str] = set()
+    for index, raw in enumerate(fields.items("messages") or ()):
+        where = f"{fields.where} message {index}"
         if raw.__class__ is not dict:
             fields.note(Kind.WRONG_TYPE, where, f"a message is {type(raw).__name__}")
-            kept.append(raw)
+            invalid.append(raw)
             continue
         message = Fields(raw, fields.note, where)
-        message_id = _message_id(message, told)
-        made = ids.made(conversation_id, place) if message_id is None else None
-        found.append(_message(message, message_id, made, sidechain=sidechain))
-    if kept:
-        fields.keep("messages", kept)
-    return found
+        message_id = _message_id(message, seen_ids)
+        generated_id = ids.made(conversation_id, index) if message_id is None else None
+        messages.append(_message(message, message_id, generated_id, sidechain=sidechain))
+    if invalid:
+        fields.keep("messages", invalid)
+    return messages
 
 
-def _message_id(fields: Fields, told: set[str]) -> str | None:
-    """The id of a message, if it has one of its own."""
+def _message_id(fields: Fields, seen_ids: set[str]) -> str | None:
+    """Get the stated id of a message if no other message has it."""
     stated = fields.text("message_id")
-    if stated in told:
+    if stated in seen_ids:
         fields.note(Kind.DUPLICATE_ID, fields.where, stated[:80])
         fields.keep("message_id", stated)
         return None
     if not stated:
         fields.note(Kind.MISSING_ID, fields.where)
         return None
-    told.add(stated)
+    seen_ids.add(stated)
     return stated
 
 
-def _message(fields: Fields, stated_id: str | None, made_id: str | None, *, sidechain: bool) -> Message:
-    message_id, said = stated_id or made_id or "", parts(fields)
+def _message(fields: Fields, stated_id: str | None, generated_id: str | None, *, sidechain: bool) -> Message:
+    message_id, message_parts = stated_id or generated_id or "", parts(fields)
     metadata, parent = _nested(fields, "metadata"), fields.text("parent_message_id")
     response_id = metadata.text("response_id")
     return Message(
@@ -227,15 +231,15 @@ def _message(fields: Fields, stated_id: str | None, made_id: str | None, *, side
         made_id=stated_id is None,
         role=_role(fields, metadata),
         parent_id=parent if parent != message_id else None,
-        at=_moment(fields, metadata),
+        at=_time(fields, metadata),
         model=metadata.text("model_override"),
         stop_reason=metadata.text("stop_reason"),
         hidden=_is_set(metadata, "hidden"),
         sidechain=_is_set(metadata, "sidechain") or sidechain,
         response_id=response_id,
-        parts=said,
+        parts=message_parts,
         usage=_usage(fields, response_id),
-        extra=flattened(fields),
+        extra=flattened_rest(fields),
     )
 
 
@@ -249,8 +253,8 @@ def _role(fields: Fields, metadata: Fields) -> Role:
     return role or "system"
 
 
-def _moment(fields: Fields, metadata: Fields) -> str | None:
-    """When it was said; not a time that stands in for a missing one."""
+def _time(fields: Fields, metadata: Fields) -> str | None:
+    """Get the time of a message, unless the document says that it is inferred."""
     if not _is_set(metadata, "timestamp_inferred"):
         return fields.moment("timestamp")
     fields.drop("timestamp")
@@ -265,19 +269,19 @@ def _is_set(metadata: Fields, name: str) -> bool:
 
 
 def _usage(fields: Fields, key: str | None) -> Usage | None:
-    """Tokens by the schema's names, or by those of the API that some copy as they are; and the cost."""
+    """Get the tokens, by the schema's names or by those of a vendor's API, and the cost."""
     if not fields.has("tokens") and not fields.has("cost"):
         return None
     tokens, cost = fields.bag("tokens"), _cost(fields)
     is_openai = tokens is not None and "prompt_tokens" in tokens and "input_tokens" not in tokens
-    counted = usage_of_openai(tokens, key) if is_openai else usage_of_anthropic(tokens, key)
+    usage = usage_of_openai(tokens, key) if is_openai else usage_of_anthropic(tokens, key)
     if cost is None:
-        return counted
-    return Usage(key=key, cost_usd=cost) if counted is None else replace(counted, cost_usd=cost)
+        return usage
+    return Usage(key=key, cost_usd=cost) if usage is None else replace(usage, cost_usd=cost)
 
 
 def _cost(fields: Fields) -> float | None:
-    """What it cost in dollars; other currencies stay."""
+    """Get the cost in dollars; other currencies stay."""
     stated = fields.look("cost")
     if stated.__class__ is not dict or stated.get("currency", "USD") != "USD":
         return None
@@ -287,13 +291,13 @@ def _cost(fields: Fields) -> float | None:
     return amount
 
 
-def _in_order(timeline: list[Message], note: Notes, where: str) -> list[Message | Event]:
-    """Parents before children; who is each other's parent is noted, and the chain cut there."""
-    placed, cut = tree.in_order(timeline)
-    for message_id in cut:
+def _parents_first(timeline: list[Message], note: Notes, where: str) -> list[Message | Event]:
+    """Order messages so that parents come first; cycles and missing parents are noted, cycles are cut."""
+    ordered, cut_ids = tree.in_order(timeline)
+    for message_id in cut_ids:
         note(Kind.CYCLE, where, message_id[:80])
     known = {message.id for message in timeline}
     dangling = sum(message.parent_id is not None and message.parent_id not in known for message in timeline)
     if dangling:
         note(Kind.DANGLING_PARENT, where, f"{dangling} × message")
-    return [replace(entry, parent_id=None) if entry.id in cut else entry for entry in placed]
+    return [replace(entry, parent_id=None) if entry.id in cut_ids else entry for entry in ordered]
