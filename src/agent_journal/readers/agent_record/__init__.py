@@ -1,6 +1,6 @@
 """Verifiable agent records (drafts 2.0.0 and 3.0.0) of any program: one record is one conversation.
 
-Records that were written here with nothing left out give the conversation that they were made of.
+Complete records that this program wrote are restored to the original conversation.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ INFO = ReaderInfo(
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim records by their session, which names its agent."""
+    """Claim records by their session, which names the agent."""
     return version_of(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one way for both)
-    """Yield the conversation that each record is."""
+def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (the same for both)
+    """Yield one conversation per record."""
     from agent_journal.readers.agent_record.record import (  # noqa: PLC0415 (imported when something is read)
         conversations,
     )

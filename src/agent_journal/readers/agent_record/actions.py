@@ -1,4 +1,4 @@
-"""Calls, results, thoughts and token counts, of entries of their own or of the children of a message."""
+"""Converts calls, results, reasoning and token counts, in separate entries or in children of a message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from msgspec import UNSET
 
 from agent_journal.model import Reasoning, Text, ToolCall, ToolResult, Usage
 from agent_journal.model.content_blocks import tool_output
-from agent_journal.readers.agent_record.own_fields import OfCall, OfResult, OfText, OfThought, OfUsage, taken
+from agent_journal.readers.agent_record.own_fields import (
+    CallOwnFields,
+    ReasoningOwnFields,
+    ResultOwnFields,
+    TextOwnFields,
+    UsageOwnFields,
+    take_own_fields,
+)
 from agent_journal.records.forms import FAILED, TOKEN_COUNTS
 
 if TYPE_CHECKING:
@@ -19,105 +26,107 @@ if TYPE_CHECKING:
     from agent_journal.model.content_blocks import Action
 
 
-def call(fields: Fields, kinds: dict[str, ToolKind]) -> ToolCall:
-    """What a tool was asked."""
-    ours = taken(fields, OfCall)
-    fields.drop(*ours.added)
-    name, asked = fields.text("name") or "", fields.take("input")
+def tool_call(fields: Fields, kinds: dict[str, ToolKind]) -> ToolCall:
+    """Convert a tool call."""
+    own_fields = take_own_fields(fields, CallOwnFields)
+    fields.drop(*own_fields.added)
+    name, value = fields.text("name") or "", fields.take("input")
     return ToolCall(
         name=name,
         call_id=fields.text("call-id"),
-        input=asked if ours.input is UNSET else ours.input,
-        kind=ours.kind or kinds.get(name),
-        extra=_left(fields, ours.extra, ours.inside),
+        input=value if own_fields.input is UNSET else own_fields.input,
+        kind=own_fields.kind or kinds.get(name),
+        extra=_extra(fields, own_fields.extra, own_fields.inside),
     )
 
 
-def result(fields: Fields, kinds: dict[str, ToolKind]) -> ToolResult:  # noqa: ARG001 (one of several ways)
-    """What a tool answered."""
-    ours = taken(fields, OfResult)
-    values = result_values(fields, ours)
-    return ToolResult(**values, extra=_left(fields, ours.extra))
+def tool_result(fields: Fields, kinds: dict[str, ToolKind]) -> ToolResult:  # noqa: ARG001 (all converters have this signature)
+    """Convert a tool result."""
+    own_fields = take_own_fields(fields, ResultOwnFields)
+    values = result_values(fields, own_fields)
+    return ToolResult(**values, extra=_extra(fields, own_fields.extra))
 
 
-def result_values(fields: Fields, ours: OfResult) -> dict[str, Any]:
-    """The values of a result, without what only the source has a field for."""
-    fields.drop(*ours.added)
+def result_values(fields: Fields, own_fields: ResultOwnFields) -> dict[str, Any]:
+    """Take the values of a result, except `extra`."""
+    fields.drop(*own_fields.added)
     value = fields.take("output")
     output, native = tool_output(value)
-    failed, status = fields.flag("is-error"), fields.look("status")
-    if failed is None and status.__class__ is str:
-        failed = FAILED.get(status)
-        if status in ("success", "error") and not ours.own_status:
+    is_error, status = fields.flag("is-error"), fields.look("status")
+    if is_error is None and status.__class__ is str:
+        is_error = FAILED.get(status)
+        if status in ("success", "error") and not own_fields.own_status:
             fields.drop("status")
     return {
         "call_id": fields.text("call-id"),
-        "output": output if ours.output is UNSET else ours.output,
-        "is_error": failed if ours.is_error is UNSET else ours.is_error,
-        "name": fields.text("name") if ours.name is None else ours.name,
-        "native": native if ours.native is None else value if ours.native else None,
+        "output": output if own_fields.output is UNSET else own_fields.output,
+        "is_error": is_error if own_fields.is_error is UNSET else own_fields.is_error,
+        "name": fields.text("name") if own_fields.name is None else own_fields.name,
+        "native": native if own_fields.native is None else value if own_fields.native else None,
     }
 
 
-def thought(fields: Fields, kinds: dict[str, ToolKind]) -> Reasoning:  # noqa: ARG001 (one of several ways)
-    """What a model thought; the draft allows any value for it."""
-    ours = taken(fields, OfThought)
+def reasoning(fields: Fields, kinds: dict[str, ToolKind]) -> Reasoning:  # noqa: ARG001 (all converters have this signature)
+    """Convert reasoning; the draft allows any value as its content."""
+    own_fields = take_own_fields(fields, ReasoningOwnFields)
     content = fields.take("content")
     if content is not None and content.__class__ is not str:
         fields.keep("content", content)
         content = None
-    text = None if ours.content == "summary" else content or None
-    summary = fields.text("summary") if ours.summary is None else ours.summary
+    text = None if own_fields.content == "summary" else content or None
+    summary = fields.text("summary") if own_fields.summary is None else own_fields.summary
     return Reasoning(
-        text=text if ours.text is UNSET else ours.text,
-        summary=summary if ours.content is None else content,
-        signature=fields.text("signature") if ours.signature is None else ours.signature,
+        text=text if own_fields.text is UNSET else own_fields.text,
+        summary=summary if own_fields.content is None else content,
+        signature=fields.text("signature") if own_fields.signature is None else own_fields.signature,
         encrypted=fields.text("encrypted"),
-        extra=_left(fields, ours.extra),
+        extra=_extra(fields, own_fields.extra),
     )
 
 
-WAYS: dict[str, Callable[[Fields, dict[str, ToolKind]], Action]] = {
-    "tool-call": call,
-    "tool-result": result,
-    "reasoning": thought,
+CONVERTERS: dict[str, Callable[[Fields, dict[str, ToolKind]], Action]] = {
+    "tool-call": tool_call,
+    "tool-result": tool_result,
+    "reasoning": reasoning,
 }
 
 
-def text(fields: Fields) -> Text | None:
-    """What was said in an entry that is a part of a message; None if that is no text."""
+def text_part(fields: Fields) -> Text | None:
+    """Convert an entry that is a text part of a message; None if its content is not text."""
     if fields.look("content").__class__ is not str:
         return None
-    ours = taken(fields, OfText)
-    return Text(text=fields.take("content"), extra=_left(fields, ours.extra))
+    own_fields = take_own_fields(fields, TextOwnFields)
+    return Text(text=fields.take("content"), extra=_extra(fields, own_fields.extra))
 
 
-def _left(
-    fields: Fields, extra: dict[str, Any], inside: dict[str, list[str]] | None = None
+def _extra(
+    fields: Fields, extra: dict[str, Any], nested_names: dict[str, list[str]] | None = None
 ) -> dict[str, Any]:
     fields.drop("type")
-    return put_back(fields, extra, inside or {})
+    return restored_extra(fields, extra, nested_names or {})
 
 
-def put_back(fields: Fields, extra: dict[str, Any], inside: dict[str, list[str]]) -> dict[str, Any]:
-    """What only the source has a field for, where the source has it."""
+def restored_extra(
+    fields: Fields, extra: dict[str, Any], nested_names: dict[str, list[str]]
+) -> dict[str, Any]:
+    """Get the source's own fields, and move those that it has in an object back into that object."""
     moved = {
         name: {field: fields.take(field) for field in names if fields.has(field)}
-        for name, names in inside.items()
+        for name, names in nested_names.items()
     }
-    found = fields.rest() | extra
+    restored = fields.rest() | extra
     for name, values in moved.items():
-        kept = found.get(name)
-        found[name] = (kept if isinstance(kept, dict) else {}) | values
-    return found
+        existing = restored.get(name)
+        restored[name] = (existing if isinstance(existing, dict) else {}) | values
+    return restored
 
 
-def usage(fields: Fields, ours: OfUsage) -> Usage | None:
-    """Tokens as they are stated: the draft does not say whether `input` is with what a cache gave."""
+def usage(fields: Fields, own_fields: UsageOwnFields) -> Usage | None:
+    """Take the stated token counts; the draft does not say whether `input` includes cached tokens."""
     if fields.look("token-usage").__class__ is not dict:
         return None
     stated: dict[str, Any] = fields.take("token-usage")
-    own = {name: stated[told] for name, told in ours.names.items() if told in stated}
+    source_counts = {name: stated[field] for name, field in own_fields.names.items() if field in stated}
     values: dict[str, Any] = {}
     for name, field in TOKEN_COUNTS.items():
         if stated.get(name).__class__ is int:
@@ -125,14 +134,14 @@ def usage(fields: Fields, ours: OfUsage) -> Usage | None:
     if stated.get("cost").__class__ in (int, float):
         values["cost_usd"] = float(stated.pop("cost"))
     for field in (*TOKEN_COUNTS.values(), "cost_usd"):
-        if (value := getattr(ours, field)) is not UNSET:
+        if (value := getattr(own_fields, field)) is not UNSET:
             values[field] = value
     return Usage(
-        key=ours.key,
-        cache_write=ours.cache_write,
-        cache_write_5m=ours.cache_write_5m,
-        cache_write_1h=ours.cache_write_1h,
-        estimated=ours.estimated,
-        extra=stated | own | ours.extra,
+        key=own_fields.key,
+        cache_write=own_fields.cache_write,
+        cache_write_5m=own_fields.cache_write_5m,
+        cache_write_1h=own_fields.cache_write_1h,
+        estimated=own_fields.estimated,
+        extra=stated | source_counts | own_fields.extra,
         **values,
     )

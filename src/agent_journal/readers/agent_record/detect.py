@@ -1,4 +1,4 @@
-"""How an agent record is told from anything else."""
+"""Detects agent records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ V3, V2 = "3.0.0-draft", "2.0.0-draft"
 
 
 def version_of(peek: Peek) -> str | None:
-    """The draft that the first record follows, if there is one."""
+    """Get the draft that the first record follows, if there is a record."""
     if "session" not in peek.keys and "file-attribution" not in peek.keys:
         return None
     record = next((record for record in peek.records if is_record(record)), None)
@@ -21,7 +21,7 @@ def version_of(peek: Peek) -> str | None:
 
 
 def is_record(record: dict[str, Any]) -> bool:
-    """Whether an object is a record, perhaps cut: the lines that were written may come before the session."""
+    """Whether an object is a record. A truncated one may have the attributed lines but no session yet."""
     session, lines = record.get("session"), record.get("file-attribution")
     if session.__class__ is dict:
         return session.get("agent-meta").__class__ is dict and ("id" in record or "version" in record)

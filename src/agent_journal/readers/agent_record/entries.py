@@ -1,4 +1,4 @@
-"""The entries of a record as messages and events: each has an id of its own, parents come first."""
+"""Converts the entries of a record to messages and events, with unique ids and parents first."""
 
 from __future__ import annotations
 
@@ -11,8 +11,19 @@ from agent_journal.decoding.fields import Fields
 from agent_journal.model import Event, Message, Other, Role, ToolResult, ids, tree
 from agent_journal.model.content_blocks import exactly, parts_in, same
 from agent_journal.notes import Kind
-from agent_journal.readers.agent_record.actions import WAYS, put_back, result_values, text, usage
-from agent_journal.readers.agent_record.own_fields import OfEvent, OfMessage, put_texts_back, taken
+from agent_journal.readers.agent_record.actions import (
+    CONVERTERS,
+    restored_extra,
+    result_values,
+    text_part,
+    usage,
+)
+from agent_journal.readers.agent_record.own_fields import (
+    EventOwnFields,
+    MessageOwnFields,
+    restore_shared_texts,
+    take_own_fields,
+)
 from agent_journal.records.forms import OURS, TOKEN_COUNTS
 
 if TYPE_CHECKING:
@@ -23,47 +34,49 @@ if TYPE_CHECKING:
     from agent_journal.model.tree import Entry
     from agent_journal.notes import Notes
 
-_SPEAKERS: dict[str, Role] = {"user": "user", "assistant": "assistant"}
-# Who is behind an entry that stands alone and is no message.
-_DOERS: dict[str, Role] = {"tool-call": "assistant", "reasoning": "assistant", "tool-result": "tool"}
-# What of an entry that stands alone is the call's or the thought's, not its message's.
-_OWN = {
+_MESSAGE_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
+# The roles of messages that are made from separate entries.
+_ACTION_ROLES: dict[str, Role] = {"tool-call": "assistant", "reasoning": "assistant", "tool-result": "tool"}
+# Fields of a separate entry that belong to the call or reasoning, not to its message.
+_ACTION_FIELDS = {
     "tool-call": ("name", "input", "call-id"),
     "reasoning": ("content", "encrypted", "summary", "signature"),
 }
 
 
-class Entries:
-    """Makes the timeline of one record."""
+class EntryConverter:
+    """Converts the entries of one record to a timeline."""
 
-    def __init__(self, owner: str, kinds: dict[str, ToolKind], note: Notes, *, is_ours: bool) -> None:
-        self._owner = owner
+    def __init__(
+        self, conversation_id: str, kinds: dict[str, ToolKind], note: Notes, *, is_own_record: bool
+    ) -> None:
+        self._conversation_id = conversation_id
         self._kinds = kinds
         self._note = note
-        self._is_ours = is_ours
-        self._known: set[str] = set()
+        self._is_own_record = is_own_record
+        self._seen_ids: set[str] = set()
         self._raws: list[Any] = []
 
-    def told(self, raws: list[Any]) -> list[Entry]:
-        """Every entry; what is below a message and no part of it follows it."""
-        found: list[Entry] = []
+    def timeline(self, raws: list[Any]) -> list[Entry]:
+        """Convert all entries; children of a message that are not its parts follow it."""
+        timeline: list[Entry] = []
         self._raws = raws
-        if self._is_ours:
+        if self._is_own_record:
             for raw in raws:
-                put_texts_back(raw)
+                restore_shared_texts(raw)
         pending: list[tuple[Any, str | None, str, list[int]]] = [
-            (raws[index], None, f"entries[{index}]", parts) for index, parts in _gathered(raws)
+            (raws[index], None, f"entries[{index}]", parts) for index, parts in _grouped(raws)
         ]
         pending.reverse()
         while pending:
             raw, parent, where, parts = pending.pop()
-            entry, below = self._entry(raw, parent, where, parts)
-            found.append(entry)
+            entry, children = self._entry(raw, parent, where, parts)
+            timeline.append(entry)
             pending += [
-                (child, entry.id, f"{where}.children[{index}]", []) for index, child in reversed(below)
+                (child, entry.id, f"{where}.children[{index}]", []) for index, child in reversed(children)
             ]
-        # In records that were written here, all is as it was.
-        return found if self._is_ours else self._settled(found)
+        # Records that this program wrote need no repair.
+        return timeline if self._is_own_record else self._parents_first(timeline)
 
     def _entry(
         self, raw: Any, parent: str | None, where: str, parts: list[int]
@@ -74,229 +87,237 @@ class Entries:
         fields = Fields(raw, self._note, where)
         kind = fields.look("type")
         kind = kind if kind.__class__ is str else ""
-        if _ours(raw, "event").__class__ is str:
+        if _own_field(raw, "event").__class__ is str:
             return self._event(fields, "system-event", parent), []
-        if kind in _SPEAKERS or _ours(raw, "role").__class__ is str:
+        if kind in _MESSAGE_ROLES or _own_field(raw, "role").__class__ is str:
             return self._message(fields, kind, parent, parts)
         if kind == "tool-result":
-            return self._answer(fields, parent), []
-        if kind in WAYS:
-            return self._deed(fields, kind, parent)
+            return self._result_message(fields, parent), []
+        if kind in CONVERTERS:
+            return self._action_message(fields, kind, parent)
         return self._event(fields, kind, parent), []
 
-    def _place(self, fields: Fields, parent: str | None, ours: OfMessage | OfEvent) -> dict[str, Any]:
-        """Id, parent and time of an entry."""
-        stated = fields.text("id") if ours.id is None else ours.id
-        if stated is not None and stated in self._known and not self._is_ours:
+    def _position(
+        self, fields: Fields, parent: str | None, own_fields: MessageOwnFields | EventOwnFields
+    ) -> dict[str, Any]:
+        """Get id, parent and time of an entry."""
+        stated = fields.text("id") if own_fields.id is None else own_fields.id
+        if stated is not None and stated in self._seen_ids and not self._is_own_record:
             self._note(Kind.DUPLICATE_ID, fields.where, stated[:60])
             fields.keep("id", stated)
             stated = None
-        identity = ids.made(self._owner, fields.where) if stated is None else stated
-        self._known.add(identity)
-        above = fields.text("parent-id")
+        entry_id = ids.made(self._conversation_id, fields.where) if stated is None else stated
+        self._seen_ids.add(entry_id)
+        stated_parent = fields.text("parent-id")
         return {
-            "id": identity,
-            "made_id": ours.made_id or ours.id is not None or stated is None,
-            "parent_id": parent if above is None else above,
+            "id": entry_id,
+            "made_id": own_fields.made_id or own_fields.id is not None or stated is None,
+            "parent_id": parent if stated_parent is None else stated_parent,
             "at": fields.moment("timestamp"),
         }
 
     def _message(
-        self, fields: Fields, kind: str, parent: str | None, places: list[int]
+        self, fields: Fields, kind: str, parent: str | None, part_indexes: list[int]
     ) -> tuple[Entry, list[tuple[int, Any]]]:
-        ours = taken(fields, OfMessage)
-        if ours.beside is not None:
-            return self._with_parts_beside(fields, ours, parent, places), []
+        own_fields = take_own_fields(fields, MessageOwnFields)
+        if own_fields.preceding is not None:
+            return self._with_preceding_parts(fields, own_fields, parent, part_indexes), []
         content = _content(fields, kind)
-        if ours.content is not UNSET:
-            content = ours.content
-        deeds, below = self._children(fields)
-        parts = _parts(ours, deeds)
+        if own_fields.content is not UNSET:
+            content = own_fields.content
+        actions, others = self._children(fields)
+        parts = _stated_parts(own_fields, actions)
         if parts is None:
-            parts = parts_in(content, deeds)
-        role = ours.role or _SPEAKERS.get(kind, "assistant")
-        return self._said(fields, ours, parent, role=role, parts=parts, content=content), below
+            parts = parts_in(content, actions)
+        role = own_fields.role or _MESSAGE_ROLES.get(kind, "assistant")
+        return self._build(fields, own_fields, parent, role=role, parts=parts, content=content), others
 
-    def _with_parts_beside(
-        self, fields: Fields, ours: OfMessage, parent: str | None, places: list[int]
+    def _with_preceding_parts(
+        self, fields: Fields, own_fields: MessageOwnFields, parent: str | None, part_indexes: list[int]
     ) -> Message:
-        """The message of parts that are entries before it."""
-        beside = [self._part(self._raws[place], f"entries[{place}]") for place in places]
-        parts = _parts(ours, beside)
+        """Convert a message whose parts are the entries before it."""
+        preceding = [self._part(self._raws[index], f"entries[{index}]") for index in part_indexes]
+        parts = _stated_parts(own_fields, preceding)
         content = fields.take("content")
-        if ours.parent and fields.look("parent-id").__class__ is str:
-            fields.keep(ours.parent, fields.take("parent-id"))
-        return self._said(
+        if own_fields.parent and fields.look("parent-id").__class__ is str:
+            fields.keep(own_fields.parent, fields.take("parent-id"))
+        return self._build(
             fields,
-            replace(ours, native=True),
+            replace(own_fields, native=True),
             parent,
-            role=ours.role or _SPEAKERS.get(str(fields.look("type")), "assistant"),
-            parts=beside if parts is None else parts,
+            role=own_fields.role or _MESSAGE_ROLES.get(str(fields.look("type")), "assistant"),
+            parts=preceding if parts is None else parts,
             content=content,
         )
 
     def _part(self, raw: Any, where: str) -> Part:
-        """An entry that is a part of a message."""
+        """Convert an entry that is a part of a message."""
         if raw.__class__ is not dict:
             return Other(data=raw)
         fields = Fields(raw, self._note, where)
         kind = raw.get("type")
-        way = WAYS.get(kind) if kind.__class__ is str else None
-        said = text(fields) if way is None else way(fields, self._kinds)
-        return Other(data=fields.rest()) if said is None else said
+        convert = CONVERTERS.get(kind) if kind.__class__ is str else None
+        part = text_part(fields) if convert is None else convert(fields, self._kinds)
+        return Other(data=fields.rest()) if part is None else part
 
     def _children(self, fields: Fields) -> tuple[list[Action], list[tuple[int, Any]]]:
-        """The parts of a message that are told beside its content, and what else is below it."""
-        deeds: list[Action] = []
-        below: list[tuple[int, Any]] = []
+        """Split the children of a message into its actions and other entries."""
+        actions: list[Action] = []
+        others: list[tuple[int, Any]] = []
         for index, child in enumerate(fields.items("children") or ()):
             kind = child.get("type") if child.__class__ is dict else None
-            way = WAYS.get(kind) if kind.__class__ is str else None
-            if way is None:
-                below.append((index, child))
+            convert = CONVERTERS.get(kind) if kind.__class__ is str else None
+            if convert is None:
+                others.append((index, child))
             else:
                 inner = Fields(child, self._note, f"{fields.where}.children[{index}]")
-                deeds.append(way(inner, self._kinds))
-        return deeds, below
+                actions.append(convert(inner, self._kinds))
+        return actions, others
 
-    def _said(
+    def _build(
         self,
         fields: Fields,
-        ours: OfMessage,
+        own_fields: MessageOwnFields,
         parent: str | None,
         *,
         role: Role,
         parts: list[Part],
         content: Any,
     ) -> Message:
-        is_native = ours.native if ours.native is not None else not same(exactly(parts), content)
-        place = self._place(fields, parent, ours)
-        counted = usage(fields, ours.usage) if ours.counts is None else ours.counts
+        is_native = own_fields.native if own_fields.native is not None else not same(exactly(parts), content)
+        position = self._position(fields, parent, own_fields)
+        token_usage = usage(fields, own_fields.usage) if own_fields.counts is None else own_fields.counts
         fields.drop("type")
         return Message(
-            **place,
+            **position,
             role=role,
             model=fields.text("model-id"),
-            stop_reason=fields.text("stop-reason") if ours.stop_reason is None else ours.stop_reason,
-            hidden=ours.hidden,
-            sidechain=ours.sidechain,
-            response_id=ours.response_id,
+            stop_reason=fields.text("stop-reason")
+            if own_fields.stop_reason is None
+            else own_fields.stop_reason,
+            hidden=own_fields.hidden,
+            sidechain=own_fields.sidechain,
+            response_id=own_fields.response_id,
             parts=parts,
-            usage=counted,
+            usage=token_usage,
             native=content if is_native else None,
-            extra=put_back(fields, ours.extra, ours.inside),
+            extra=restored_extra(fields, own_fields.extra, own_fields.inside),
         )
 
-    def _answer(self, fields: Fields, parent: str | None) -> Message:
-        """The message of a tool that answers."""
-        ours = taken(fields, OfMessage)
-        values = result_values(fields, ours.result)
-        extra = {name: fields.take(name) for name in ours.result.fields if fields.has(name)}
+    def _result_message(self, fields: Fields, parent: str | None) -> Message:
+        """Convert a separate tool result to a message."""
+        own_fields = take_own_fields(fields, MessageOwnFields)
+        values = result_values(fields, own_fields.result)
+        extra = {name: fields.take(name) for name in own_fields.result.fields if fields.has(name)}
         if fields.has("status"):
             extra["status"] = fields.take("status")
-        result = ToolResult(**values, extra=extra | ours.result.extra)
-        content = None if ours.content is UNSET else ours.content
-        parts = _parts(ours, [result])
+        result = ToolResult(**values, extra=extra | own_fields.result.extra)
+        content = None if own_fields.content is UNSET else own_fields.content
+        parts = _stated_parts(own_fields, [result])
         if parts is None:
             parts = parts_in(content, [result])
-        return self._said(fields, ours, parent, role="tool", parts=parts, content=content)
+        return self._build(fields, own_fields, parent, role="tool", parts=parts, content=content)
 
-    def _deed(self, fields: Fields, kind: str, parent: str | None) -> tuple[Entry, list[tuple[int, Any]]]:
-        """The message of one call or thought, and of those below it."""
-        if not self._is_ours:
-            place = self._place(fields, parent, OfEvent())
-            part = WAYS[kind](fields, self._kinds)
-            return Message(**place, role=_DOERS[kind], parts=[part]), []
-        ours = taken(fields, OfMessage)
-        named = ours.part.pop("fields", None) or []
-        own = fields.take_all([*_OWN[kind], *named])
-        if ours.part:
-            own[OURS] = ours.part
-        first = WAYS[kind](Fields(own, self._note, fields.where), self._kinds)
-        deeds, below = self._children(fields)
-        said = self._said(fields, ours, parent, role=_DOERS[kind], parts=[first, *deeds], content=None)
-        return replace(said, native=None), below
+    def _action_message(
+        self, fields: Fields, kind: str, parent: str | None
+    ) -> tuple[Entry, list[tuple[int, Any]]]:
+        """Convert a separate call or reasoning, with its children, to a message."""
+        if not self._is_own_record:
+            position = self._position(fields, parent, EventOwnFields())
+            part = CONVERTERS[kind](fields, self._kinds)
+            return Message(**position, role=_ACTION_ROLES[kind], parts=[part]), []
+        own_fields = take_own_fields(fields, MessageOwnFields)
+        further_names = own_fields.part.pop("fields", None) or []
+        action_fields = fields.take_all([*_ACTION_FIELDS[kind], *further_names])
+        if own_fields.part:
+            action_fields[OURS] = own_fields.part
+        first = CONVERTERS[kind](Fields(action_fields, self._note, fields.where), self._kinds)
+        actions, others = self._children(fields)
+        message = self._build(
+            fields, own_fields, parent, role=_ACTION_ROLES[kind], parts=[first, *actions], content=None
+        )
+        return replace(message, native=None), others
 
     def _event(self, fields: Fields, kind: str, parent: str | None) -> Event:
         if kind == "system-event":
-            ours = taken(fields, OfEvent)
+            own_fields = take_own_fields(fields, EventOwnFields)
             fields.drop("type")
-            name = fields.text("event-type") if ours.event is None else ours.event
+            name = fields.text("event-type") if own_fields.event is None else own_fields.event
         else:
-            ours, name = OfEvent(), kind or None
+            own_fields, name = EventOwnFields(), kind or None
             if not fields.has("vendor-ext"):  # 2.0.0 has entries of any type
                 self._note(
                     Kind.UNKNOWN_TYPE, fields.where, f"entry of type {str(fields.look('type'))[:40]!r}"
                 )
-        place = self._place(fields, parent, ours)
-        _put_data_back(fields, ours)
+        position = self._position(fields, parent, own_fields)
+        _restore_data(fields, own_fields)
         data = fields.bag("data")
-        rest = put_back(fields, ours.extra, ours.inside)
+        rest = restored_extra(fields, own_fields.extra, own_fields.inside)
         return Event(
-            **place, name="unknown" if name is None else name, data=rest if data is None else data | rest
+            **position, name="unknown" if name is None else name, data=rest if data is None else data | rest
         )
 
-    def _settled(self, entries: list[Entry]) -> list[Entry]:
-        """The entries with parents before their children, and circles cut."""
+    def _parents_first(self, entries: list[Entry]) -> list[Entry]:
+        """Order entries so that parents come first; cycles are cut."""
         known: set[str | None] = {None}
-        is_ahead = False
-        strangers: list[str] = []
+        is_out_of_order = False
+        missing_parents: list[str] = []
         for entry in entries:
             known.add(entry.id)
             if entry.parent_id not in known:
-                is_ahead = is_ahead or entry.parent_id in self._known
-                if entry.parent_id not in self._known:
-                    strangers.append(str(entry.parent_id))
-        if strangers:
-            more = f" ({len(strangers)} entries name such a parent)" if len(strangers) > 1 else ""
-            self._note(Kind.DANGLING_PARENT, "", f"{strangers[0][:60]!r} is not in the record{more}")
-        if not is_ahead:
+                is_out_of_order = is_out_of_order or entry.parent_id in self._seen_ids
+                if entry.parent_id not in self._seen_ids:
+                    missing_parents.append(str(entry.parent_id))
+        if missing_parents:
+            more = f" ({len(missing_parents)} entries name such a parent)" if len(missing_parents) > 1 else ""
+            self._note(Kind.DANGLING_PARENT, "", f"{missing_parents[0][:60]!r} is not in the record{more}")
+        if not is_out_of_order:
             return entries
-        placed, cuts = tree.in_order(entries)
-        for cut in cuts:
-            self._note(Kind.CYCLE, cut, "its parent is also its descendant")
-        return [_without_parent(entry) if entry.id in cuts else entry for entry in placed]
+        ordered, cut_ids = tree.in_order(entries)
+        for cut_id in cut_ids:
+            self._note(Kind.CYCLE, cut_id, "its parent is also its descendant")
+        return [_without_parent(entry) if entry.id in cut_ids else entry for entry in ordered]
 
 
-def _put_data_back(fields: Fields, ours: OfEvent) -> None:
-    """Give what is told in fields of the draft's its own name again."""
-    if ours.content is not None:
+def _restore_data(fields: Fields, own_fields: EventOwnFields) -> None:
+    """Give data that is stored in fields of the draft its original names."""
+    if own_fields.content is not None:
         fields.drop("type")
-        fields.keep(ours.content, fields.take("content"))
-    elif ours.event is not None:
+        fields.keep(own_fields.content, fields.take("content"))
+    elif own_fields.event is not None:
         output = fields.take("output")
         fields.drop("status")
-        if ours.output is not None:
-            fields.keep(ours.output, output)
-    if ours.usage is not None:
+        if own_fields.output is not None:
+            fields.keep(own_fields.output, output)
+    if own_fields.usage is not None:
         stated = fields.bag("token-usage") or {}
-        own = {name: value for name, value in stated.items() if name not in TOKEN_COUNTS}
-        fields.keep(ours.usage, own | ours.usage_extra)
+        source_counts = {name: value for name, value in stated.items() if name not in TOKEN_COUNTS}
+        fields.keep(own_fields.usage, source_counts | own_fields.usage_extra)
 
 
-def _ours(raw: Any, name: str) -> Any:
-    """What was written here beside an entry: for a message of the system or of a tool, who speaks."""
-    ours = raw.get(OURS) if raw.__class__ is dict else None
-    return ours.get(name) if ours.__class__ is dict else None
+def _own_field(raw: Any, name: str) -> Any:
+    """Get one of our own fields of an entry."""
+    own_fields = raw.get(OURS) if raw.__class__ is dict else None
+    return own_fields.get(name) if own_fields.__class__ is dict else None
 
 
-def _gathered(raws: list[Any]) -> list[tuple[int, list[int]]]:
-    """The places of entries, each with those of its parts; a message is where the first of its parts is.
+def _grouped(raws: list[Any]) -> list[tuple[int, list[int]]]:
+    """Group the indexes of entries with those of their part entries; a message replaces its first part.
 
-    Where parts stand beside their message it comes last, behind the events that followed it.
+    A message with part entries comes after them and after the events that followed them.
     """
-    found: list[tuple[int, list[int]]] = []
+    groups: list[tuple[int, list[int]]] = []
     for index, raw in enumerate(raws):
-        match _ours(raw, "beside"):
-            case [int(parts), int(events)] if parts >= 0 and events >= 0 and parts + events <= len(found):
-                first = len(found) - parts - events
-                behind = found[first + parts :]
-                places = [place for place, _ in found[first : first + parts]]
-                if not any(inner for _, inner in found[first:]):
-                    found[first:] = [(index, places), *behind]
+        match _own_field(raw, "beside"):
+            case [int(parts), int(events)] if parts >= 0 and events >= 0 and parts + events <= len(groups):
+                first = len(groups) - parts - events
+                following = groups[first + parts :]
+                part_indexes = [part_index for part_index, _ in groups[first : first + parts]]
+                if not any(inner for _, inner in groups[first:]):
+                    groups[first:] = [(index, part_indexes), *following]
                     continue
-        found.append((index, []))
-    return found
+        groups.append((index, []))
+    return groups
 
 
 def _content(fields: Fields, kind: str) -> Any:
@@ -311,17 +332,20 @@ def _content(fields: Fields, kind: str) -> Any:
     return fields.take("content")
 
 
-def _parts(ours: OfMessage, deeds: Sequence[Part]) -> list[Part] | None:
-    """The parts that are stated; None if they follow from the content."""
-    if ours.parts is None:
+def _stated_parts(own_fields: MessageOwnFields, actions: Sequence[Part]) -> list[Part] | None:
+    """Get the stated parts; None if they follow from the content."""
+    if own_fields.parts is None:
         return None
-    parts = [deeds[part] if part.__class__ is int and 0 <= part < len(deeds) else part for part in ours.parts]
-    return None if any(part.__class__ is int for part in parts) else parts  # type: ignore[return-value] # no number is left
+    parts = [
+        actions[part] if part.__class__ is int and 0 <= part < len(actions) else part
+        for part in own_fields.parts
+    ]
+    return None if any(part.__class__ is int for part in parts) else parts  # type: ignore[return-value] # all numbers are replaced
 
 
 def _without_parent(entry: Entry) -> Entry:
-    """The entry as a root; what the record called its parent stays beside it."""
-    said = {"parent-id": entry.parent_id}
+    """Make an entry a root; the parent that it named stays in its data."""
+    stated = {"parent-id": entry.parent_id}
     if isinstance(entry, Message):
-        return replace(entry, parent_id=None, extra=said | entry.extra)
-    return replace(entry, parent_id=None, data=said | entry.data)
+        return replace(entry, parent_id=None, extra=stated | entry.extra)
+    return replace(entry, parent_id=None, data=stated | entry.data)

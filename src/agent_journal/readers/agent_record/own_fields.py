@@ -1,4 +1,4 @@
-"""What records that were written here say under a key of our own, by the names of the model."""
+"""Own fields in records that this program wrote, under the names of the model."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from agent_journal.decoding.fields import Fields
 
 
-class OfEvent(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of an event.
+class EventOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
+    """Own fields of an event.
 
-    `event` is its name where the entry is of another type, `output` and `content` the fields that are told as
-    such, `usage` the one that is told as token counts; `inside` names fields that are in an object.
+    `event` is its name if the entry has another type. `output`, `content` and `usage` name the fields of its
+    data that the entry has as such. `inside` names fields that the source has in an object.
     """
 
     id: str | None = None
@@ -50,14 +50,14 @@ class OfEvent(Struct, frozen=True, forbid_unknown_fields=True):
     extra: Bag = {}
 
 
-class OfText(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of a text that is an entry of its own."""
+class TextOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
+    """Own fields of a text that is a separate entry."""
 
     extra: Bag = {}
 
 
-class OfCall(Struct, frozen=True, forbid_unknown_fields=True):
-    """Of a call: `added` are fields that the source has elsewhere, `inside` those in an object."""
+class CallOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
+    """Own fields of a call: `added` are fields that the source has elsewhere, `inside` those in an object."""
 
     kind: ToolKind | None = None
     input: Any = UNSET
@@ -66,8 +66,8 @@ class OfCall(Struct, frozen=True, forbid_unknown_fields=True):
     extra: Bag = {}
 
 
-class OfResult(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of a result; `fields` are those beside the draft's that are not its message's."""
+class ResultOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
+    """Own fields of a result; `fields` names those of the source that belong to it, not to its message."""
 
     output: str | list[Text | Code | Reasoning | ToolCall | Media | Other] | UnsetType = UNSET
     native: bool | None = None
@@ -79,8 +79,8 @@ class OfResult(Struct, frozen=True, forbid_unknown_fields=True):
     fields: list[str] = []
 
 
-class OfThought(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of reasoning; `content` is what that is where it is not the text alone."""
+class ReasoningOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
+    """Own fields of reasoning; `content` says what the content is if it is not only the text."""
 
     content: Literal["summary", "both"] | None = None
     text: str | UnsetType | None = UNSET
@@ -89,8 +89,8 @@ class OfThought(Struct, frozen=True, forbid_unknown_fields=True):
     extra: Bag = {}
 
 
-class OfUsage(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of token counts; `names` is what the source calls the draft's counts."""
+class UsageOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
+    """Own fields of token counts; `names` has the source's names for the draft's counts."""
 
     key: str | None = None
     input: int | UnsetType | None = UNSET
@@ -107,19 +107,19 @@ class OfUsage(Struct, frozen=True, forbid_unknown_fields=True):
     extra: Bag = {}
 
 
-class OfMessage(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of a message.
+class MessageOwnFields(Struct, frozen=True, forbid_unknown_fields=True, rename={"preceding": "beside"}):
+    """Own fields of a message.
 
-    In `parts` a number is a place among its children; `inside` names fields that the source has in an object.
-    `counts` are those that an event states, `part` is what is said of the call or thought that an entry is.
-    `beside` counts the entries before it that are its parts, and the events between those and it. `parent` is
-    what the source calls its parent-id.
+    In `parts` a number is the index of a child; `inside` names fields that the source has in an object.
+    `counts` are token counts that an event states; `part` has the own fields of a separate call or reasoning.
+    `preceding` counts the entries before it that are its parts, and the events between those and it. `parent`
+    is the source's name for its parent-id.
     """
 
     role: Role | None = None
     id: str | None = None
     made_id: bool = False
-    beside: tuple[int, int] | None = None
+    preceding: tuple[int, int] | None = None
     parent: str = ""
     stop_reason: str | None = None
     hidden: bool = False
@@ -128,16 +128,16 @@ class OfMessage(Struct, frozen=True, forbid_unknown_fields=True):
     content: Any = UNSET
     parts: list[int | Text | Code | Reasoning | ToolCall | ToolResult | Media | Other] | None = None
     native: bool | None = None
-    usage: OfUsage = OfUsage()
+    usage: UsageOwnFields = UsageOwnFields()
     counts: Usage | None = None
-    result: OfResult = OfResult()
+    result: ResultOwnFields = ResultOwnFields()
     part: Bag = {}
     inside: dict[str, list[str]] = {}
     extra: Bag = {}
 
 
-class OfConversation(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of a conversation."""
+class ConversationOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
+    """Own fields of a conversation."""
 
     source: str
     title: str | None = None
@@ -164,46 +164,54 @@ class OfConversation(Struct, frozen=True, forbid_unknown_fields=True):
     extra: Bag = {}
 
 
-Kept = TypeVar("Kept", OfEvent, OfText, OfCall, OfResult, OfThought, OfMessage)
+OwnFields = TypeVar(
+    "OwnFields",
+    EventOwnFields,
+    TextOwnFields,
+    CallOwnFields,
+    ResultOwnFields,
+    ReasoningOwnFields,
+    MessageOwnFields,
+)
 
 
-def put_texts_back(entry: Any) -> None:
-    """Put texts that an entry has once where they belong under our key, too; bad places are left alone."""
-    ours = entry.get(OURS) if isinstance(entry, dict) else None
-    same = ours.pop(SAME, None) if isinstance(ours, dict) else None
-    for shared in same if isinstance(same, list) else ():
-        match shared:
+def restore_shared_texts(entry: Any) -> None:
+    """Copy shared texts of an entry into its own fields; invalid references are ignored."""
+    own_fields = entry.get(OURS) if isinstance(entry, dict) else None
+    references = own_fields.pop(SAME, None) if isinstance(own_fields, dict) else None
+    for reference in references if isinstance(references, list) else ():
+        match reference:
             case [[*target, int() | str() as name], [*source], *part]:
-                text, holder = _at(entry, source), _at(entry, target)
+                text, container = _value_at(entry, source), _value_at(entry, target)
                 if part and isinstance(text, str) and all(isinstance(end, int) for end in part):
                     text = text[slice(*part[:2])]
                 if isinstance(text, str):
-                    _put(holder, name, text)
+                    _set_text(container, name, text)
 
 
-def _at(value: Any, path: list[Any]) -> Any:
+def _value_at(value: Any, path: list[Any]) -> Any:
     for name in path:
-        is_there = name in value if isinstance(value, dict) else _has(value, name)
-        value = value[name] if is_there else None
+        exists = name in value if isinstance(value, dict) else _has_index(value, name)
+        value = value[name] if exists else None
     return value
 
 
-def _has(value: Any, name: Any) -> bool:
+def _has_index(value: Any, name: Any) -> bool:
     return isinstance(value, list) and isinstance(name, int) and 0 <= name < len(value)
 
 
-def _put(holder: Any, name: int | str, text: str) -> None:
-    if isinstance(holder, dict) or _has(holder, name):
-        holder[name] = text
+def _set_text(container: Any, name: int | str, text: str) -> None:
+    if isinstance(container, dict) or _has_index(container, name):
+        container[name] = text
 
 
-def taken(fields: Fields, kind: type[Kept]) -> Kept:
-    """What is said of an entry; what others wrote there stays in it, with a note."""
+def take_own_fields(fields: Fields, kind: type[OwnFields]) -> OwnFields:
+    """Take the own fields of an entry; invalid ones stay, with a note."""
     value = fields.take(OURS)
-    return kind() if value is None else _converted(fields, value, kind)
+    return kind() if value is None else _decoded(fields, value, kind)
 
 
-def _converted(fields: Fields, value: Any, kind: type[Kept]) -> Kept:
+def _decoded(fields: Fields, value: Any, kind: type[OwnFields]) -> OwnFields:
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError) as error:
@@ -212,13 +220,13 @@ def _converted(fields: Fields, value: Any, kind: type[Kept]) -> Kept:
         return kind()
 
 
-def of_conversation(fields: Fields) -> OfConversation | None:
-    """The same of a record; None if it was written elsewhere."""
+def take_conversation_fields(fields: Fields) -> ConversationOwnFields | None:
+    """Take the own fields of a record; None if another program wrote it."""
     value = fields.take(OURS)
     if value is None:
         return None
     try:
-        return msgspec.convert(value, OfConversation)
+        return msgspec.convert(value, ConversationOwnFields)
     except (msgspec.ValidationError, RecursionError) as error:
         fields.keep(OURS, value)
         fields.note(Kind.WRONG_TYPE, fields.where, f"{OURS}: {str(error)[:200]}")
