@@ -18,7 +18,7 @@ from agent_journal.model import Conversation, Event, ids
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers import copilot_completions
 from agent_journal.readers.copilot_completions import completions
-from agent_journal.readers.copilot_completions.fastpath import SHAPE, UsualEvent
+from agent_journal.readers.copilot_completions.fastpath import SHAPE, CommonEvent
 from agent_journal.validation import unified as validate
 from tests.inline import Written, converted, save_document, save_lines
 from tests.memory_source import Bytes
@@ -455,7 +455,7 @@ def read_events(events: list[Raw]) -> Any:
 
 @given(EVENTS)
 @settings(deadline=None)
-def test_usual_events_read_as_with_care(events: list[Raw]) -> None:
+def test_both_paths_give_the_same_messages(events: list[Raw]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(completions, "SHAPE", json_stream.ANY)
         with_care = read_events(events)
@@ -463,5 +463,5 @@ def test_usual_events_read_as_with_care(events: list[Raw]) -> None:
     assert with_care == read_events(events)
 
 
-def test_the_event_of_the_mapping_is_a_usual_one() -> None:
-    assert isinstance(SHAPE.one(json.dumps(event()).encode()), UsualEvent)
+def test_the_event_of_the_mapping_takes_the_fast_path() -> None:
+    assert isinstance(SHAPE.one(json.dumps(event()).encode()), CommonEvent)

@@ -22,7 +22,7 @@ INFO = ReaderInfo(
     versions=(COMPLETIONS, REPORT, METRICS, USAGE),
     revision=3,
     names={"unified": PLATFORM, "pam": "copilot"},
-    # Events are collected, and reports downloaded, by whoever has a use for them: they have no home.
+    # Events are collected, and reports downloaded, by users themselves: there is no default location.
     required=("messages[].timestamp", "messages[].content[].code", "context.custom.file"),
     evidence="events as the mapping to the unified schema describes them; the metrics API (closed in April "
     "2026), its predecessor and the reports that replace it as GitHub documents them, with samples of the "
@@ -31,12 +31,12 @@ INFO = ReaderInfo(
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim completion events, and GitHub's counts in the shape of each of its APIs."""
+    """Claim completion events, and GitHub's metrics in the format of each of its APIs."""
     return None if peek.is_folder or peek.opening not in {"[", "{"} else version_of(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield the threads of each file that was written in, or what was counted on each day."""
+    """Yield the threads of each edited file, or the counts of each day."""
     if version == COMPLETIONS:
         from agent_journal.readers.copilot_completions.completions import threads  # noqa: PLC0415 (imported when something is read)
 

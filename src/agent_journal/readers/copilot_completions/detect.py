@@ -1,4 +1,4 @@
-"""How completion events and reports about them are told, by the fields of their records."""
+"""Detects completion events and reports about them, by the fields of their records."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 COMPLETIONS, REPORT, METRICS, USAGE = "events", "report", "metrics", "usage"
 
-_SAID = frozenset({*PROMPT, *COMPLETION})
-# What no other record with a prompt or a completion has.
-_OF_COMPLETIONS = frozenset({*PROMPT[:2], *EXTENSION, "accepted", "completionIndex", "completion_index"})
+_TEXT_FIELDS = frozenset({*PROMPT, *COMPLETION})
+# Fields that no other record with a prompt or a completion has.
+_COMPLETION_FIELDS = frozenset({*PROMPT[:2], *EXTENSION, "accepted", "completionIndex", "completion_index"})
 _SECTIONS = frozenset(
     {
         "copilot_ide_code_completions",
@@ -39,10 +39,10 @@ _PERIOD = frozenset({"report_day", "report_start_day", "report_end_day"})
 
 
 def version_of(peek: Peek) -> str | None:
-    """What a file holds, or None."""
+    """Get the kind of records in a file, or None."""
     keys = peek.keys
     if EVENTS in keys and peek.opening == "{":
-        return COMPLETIONS if any(map(_is_completion, _listed(peek.records, EVENTS))) else None
+        return COMPLETIONS if any(map(_is_completion, _elements(peek.records, EVENTS))) else None
     if not _PERIOD.isdisjoint(keys) and not keys.isdisjoint({DAYS, USERS, LINKS}):
         return REPORT
     if keys >= _COUNTS and not keys.isdisjoint({"day", "user_login", "login"}):
@@ -51,23 +51,23 @@ def version_of(peek: Peek) -> str | None:
         return METRICS
     if keys >= {"day", "total_suggestions_count", "breakdown"}:
         return USAGE
-    if keys.isdisjoint(_SAID):
+    if keys.isdisjoint(_TEXT_FIELDS):
         return None
     return COMPLETIONS if any(map(_is_completion, peek.records)) else None
 
 
-def _listed(records: Iterable[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-    found = (record.get(name) for record in records)
-    return [each for listed in found if isinstance(listed, list) for each in listed if isinstance(each, dict)]
+def _elements(records: Iterable[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    values = (record.get(name) for record in records)
+    return [each for value in values if isinstance(value, list) for each in value if isinstance(each, dict)]
 
 
 def _is_completion(record: dict[str, Any]) -> bool:
-    """Whether a record has a time, a file and a text, and something that only completions have.
+    """Whether a record has a time, a file and a text, and a field that only completions have.
 
-    A completion alone is enough: what other tools log has the prompt beside it.
+    A completion without a prompt is enough: other tools log the prompt, too.
     """
     names = record.keys()
     if names.isdisjoint(TIME) or names.isdisjoint(FILE):
         return False
-    is_alone = not names.isdisjoint(COMPLETION) and names.isdisjoint(PROMPT)
-    return is_alone or not (names.isdisjoint(_SAID) or names.isdisjoint(_OF_COMPLETIONS))
+    has_only_completion = not names.isdisjoint(COMPLETION) and names.isdisjoint(PROMPT)
+    return has_only_completion or not (names.isdisjoint(_TEXT_FIELDS) or names.isdisjoint(_COMPLETION_FIELDS))

@@ -1,7 +1,7 @@
-"""The events that logs are full of, decoded straight into their fields.
+"""The fast path: the most common events, decoded directly into a struct.
 
-An event that has any other field, or a field of another type, is not a usual one: it is taken apart with care
-instead. So nothing can be lost here, and both ways make the same messages of the same event.
+An event that has any other field, or a field of another type, takes the slow path instead. So nothing can be
+lost here, and both paths make the same messages from the same event.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from msgspec import Meta, Struct
 
 from agent_journal.decoding.json_stream import Shape
 
-_Said = Annotated[str, Meta(min_length=1)]
+_NonemptyStr = Annotated[str, Meta(min_length=1)]
 
 
-class UsualEvent(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """A suggestion; the fields are called as events call them."""
+class CommonEvent(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """A suggestion; the fields have the names of the source."""
 
-    timestamp: _Said
-    file: _Said
-    promptContext: _Said  # noqa: N815 (as it is written)
-    completion: _Said
+    timestamp: _NonemptyStr
+    file: _NonemptyStr
+    promptContext: _NonemptyStr  # noqa: N815 (the name in the source)
+    completion: _NonemptyStr
     language: str | None = None
     extensionVersion: str | None = None  # noqa: N815
     editor: str | None = None
@@ -30,7 +30,7 @@ class UsualEvent(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     completionIndex: int | float | None = None  # noqa: N815
 
     def rest(self) -> dict[str, Any]:
-        """What stays beside the messages."""
+        """Get the fields that no message has."""
         rest: dict[str, Any] = {}
         if self.accepted is not None:
             rest["accepted"] = self.accepted
@@ -39,10 +39,10 @@ class UsualEvent(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
         return rest
 
 
-SHAPE = Shape(UsualEvent)
+SHAPE = Shape(CommonEvent)
 
 
-def as_record(event: UsualEvent) -> dict[str, Any]:
-    """The event as it is written."""
+def as_record(event: CommonEvent) -> dict[str, Any]:
+    """Convert an event back to its record."""
     record: dict[str, Any] = msgspec.to_builtins(event)
     return record

@@ -1,10 +1,10 @@
-"""What the events of completions, and the reports about them, call their fields."""
+"""The names of fields in completion events and in reports about them."""
 
 from __future__ import annotations
 
 SOURCE = "copilot-completions"
 PLATFORM = "github_copilot"
-# Telemetry names no model: this is what completions are made with.
+# Telemetry names no model; this is the model of completions.
 MODEL = "copilot-codex"
 
 TIME = ("timestamp", "time", "createdAt", "created_at")

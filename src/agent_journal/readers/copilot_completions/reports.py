@@ -1,7 +1,7 @@
-"""What GitHub counts: the rows of its reports as events, by day. Nobody speaks in them.
+"""GitHub's metrics: the rows of its reports as events, by day, without any messages.
 
-A report nests its counts (editors, in them models, in them languages) or lists them side by side. Each level
-becomes a row of its own, with the names of those it lies in.
+A report nests its counts (editors, then models, then languages) or lists them separately. Each level becomes
+a row of its own, with the names of the levels around it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 _DATES = ("date", "day", "report_day")
-# What rows say about where they belong, and all rows below them belong as well.
+# Fields that identify a row, and all rows nested in it.
 _KEYS = ("date", "day", "user_id", "user_login", "login")
-_WHOSE = ("organization_id", "enterprise_id")
-# What the elements of a list are called by their `name`.
+_OWNER_FIELDS = ("organization_id", "enterprise_id")
+# The key for the `name` of an element, by the name of its list.
 _SINGULAR = {"editors": "editor", "models": "model", "languages": "language", "repositories": "repository"}
 _INHERITED = (*_KEYS, *_SINGULAR.values())
-_NESTS = frozenset({list, dict, type(None)})
+_NESTED_TYPES = frozenset({list, dict, type(None)})
 # No report nests deeper than four levels.
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 
 class _Row(NamedTuple):
@@ -42,7 +42,7 @@ class _Row(NamedTuple):
 
 
 def days(source: Source, version: str, note: Notes) -> Iterator[Conversation]:
-    """The counts of each day, or of the whole time of a report that does not tell days apart."""
+    """Yield the counts of each day, or of the whole period if a report does not distinguish days."""
     grouped = Grouped()
     for where, record, head in _records(source, note):
         try:
@@ -54,27 +54,27 @@ def days(source: Source, version: str, note: Notes) -> Iterator[Conversation]:
 
 
 def _records(source: Source, note: Notes) -> Iterator[tuple[str, Bag, Bag]]:
-    """Each record, with what stands around the list it is in."""
+    """Yield each record with the fields around the list that contains it."""
     for where, value in json_stream.values(source, note):
         if value.__class__ is not dict:
             note(Kind.BAD_RECORD, where, f"a record is {type(value).__name__}")
             continue
-        listed = [name for name in (DAYS, USERS) if value.get(name).__class__ is list]
-        head = {name: each for name, each in value.items() if name not in listed}
+        list_names = [name for name in (DAYS, USERS) if value.get(name).__class__ is list]
+        head = {name: each for name, each in value.items() if name not in list_names}
         if LINKS in value:
             note(Kind.IGNORED_FILE, where, "it only links to reports")
-        elif not listed:
+        elif not list_names:
             yield where, value, {}
-        for name in listed:
-            for place, record in enumerate(value[name]):
+        for name in list_names:
+            for index, record in enumerate(value[name]):
                 if record.__class__ is dict:
                     yield where, record, head
                 else:
-                    note(Kind.BAD_RECORD, f"{name}[{place}]", f"a record is {type(record).__name__}")
+                    note(Kind.BAD_RECORD, f"{name}[{index}]", f"a record is {type(record).__name__}")
 
 
 def _period(record: Bag) -> str | None:
-    """The day of a record, else the days that it spans."""
+    """Get the day of a record, else its first and last day."""
     for name in _DATES:
         if isinstance(day := record.get(name), str):
             return day
@@ -83,31 +83,31 @@ def _period(record: Bag) -> str | None:
 
 
 def _conversation(period: str, version: str, values: list[list[Bag]]) -> Conversation:
-    made = ids.made(SOURCE, version, period, *_whose(values))
+    conversation_id = ids.made(SOURCE, version, period, *_owner(values))
     first, _, last = period.partition("/")
-    started_at = _begin(first)
+    started_at = _start_of_day(first)
     return Conversation(
-        id=made,
+        id=conversation_id,
         made_id=True,
         source=SOURCE,
         started_at=started_at,
-        updated_at=_begin(last or first),
+        updated_at=_start_of_day(last or first),
         shape="list",
-        timeline=_events(made, version, started_at, [record for record, _ in values]),
+        timeline=_events(conversation_id, version, started_at, [record for record, _ in values]),
         extra=_heads(values),
     )
 
 
-def _whose(values: list[list[Bag]]) -> list[Any]:
-    """Whose counts they are, which is the same in all files of a report; in older ones all that they say."""
+def _owner(values: list[list[Bag]]) -> list[Any]:
+    """Identify the owner, which all files of a report share; older reports are identified by content."""
     record, head = values[0]
-    whose = [record.get(name) or head.get(name) for name in _WHOSE]
+    owner = [record.get(name) or head.get(name) for name in _OWNER_FIELDS]
     is_by_user = not record.keys().isdisjoint({"user_id", "user_login", "login"})
-    return [*whose, is_by_user] if any(whose) else [values]
+    return [*owner, is_by_user] if any(owner) else [values]
 
 
 def _heads(values: list[list[Bag]]) -> Bag:
-    """What stands around the records: mostly of one report."""
+    """Get the fields around the records; mostly there is one report."""
     heads: list[Bag] = []
     for _, head in values:
         if head and head not in heads[-1:]:
@@ -115,64 +115,64 @@ def _heads(values: list[list[Bag]]) -> Bag:
     return {} if not heads else heads[0] if len(heads) == 1 else {"reports": heads}
 
 
-def _begin(day: str) -> str | None:
-    """When a day begins; GitHub counts by days in UTC."""
-    begin = f"{day}T00:00:00Z"
-    return begin if timestamps.is_moment(begin) and timestamps.parse(begin) else None
+def _start_of_day(day: str) -> str | None:
+    """Get the start of a day; GitHub's days are in UTC."""
+    start = f"{day}T00:00:00Z"
+    return start if timestamps.is_moment(start) and timestamps.parse(start) else None
 
 
-def _events(made: str, version: str, at: str | None, records: list[Bag]) -> list[Message | Event]:
+def _events(conversation_id: str, version: str, at: str | None, records: list[Bag]) -> list[Message | Event]:
     events: list[Message | Event] = []
-    told: Counter[str] = Counter()
+    id_counts: Counter[str] = Counter()
     for record in records:
-        record_id = ids.made(made, record)
-        told[record_id] += 1
-        if told[record_id] > 1:
-            record_id = ids.made(record_id, told[record_id])
+        record_id = ids.made(conversation_id, record)
+        id_counts[record_id] += 1
+        if id_counts[record_id] > 1:
+            record_id = ids.made(record_id, id_counts[record_id])
         events += [
-            Event(id=f"{record_id}-{place}", made_id=True, name=name, at=at, data=data)
-            for place, (name, data) in enumerate(_rows(version, record))
+            Event(id=f"{record_id}-{index}", made_id=True, name=name, at=at, data=data)
+            for index, (name, data) in enumerate(_rows(version, record))
         ]
     return events
 
 
 def _rows(name: str, record: Bag) -> Iterator[tuple[str, Bag]]:
-    """A record as rows: its own values first, then those of each level below it, in their order."""
+    """Yield the rows of a record: its own values first, then those of each nested level, in order."""
     pending = [_Row(name, {}, record, 0)]
     while pending:
         row = pending.pop()
-        own, below = _split(row)
+        own, nested = _split(row)
         if own:
             yield row.name, row.keys | own
-        if below:
+        if nested:
             keys = row.keys | {name: own[name] for name in _INHERITED if name in own}
             pending += [
-                _Row(f"{row.name}.{name}", keys, _named(name, values), row.depth + 1)
-                for name, values in reversed(below)
+                _Row(f"{row.name}.{name}", keys, _with_named_key(name, values), row.depth + 1)
+                for name, values in reversed(nested)
             ]
 
 
 def _split(row: _Row) -> tuple[Bag, list[tuple[str, Bag]]]:
-    """What a level says itself, and the levels below it."""
-    if _NESTS.isdisjoint(map(type, row.values.values())):
+    """Split a level into its own values and the nested levels."""
+    if _NESTED_TYPES.isdisjoint(map(type, row.values.values())):
         return row.values, []
     own: Bag = {}
-    below: list[tuple[str, Bag]] = []
+    nested: list[tuple[str, Bag]] = []
     for name, value in row.values.items():
-        if row.depth == _DEEPEST:
+        if row.depth == _MAX_DEPTH:
             own[name] = value
         elif value.__class__ is dict and value and name.startswith("copilot_"):
-            below.append((name, value))
+            nested.append((name, value))
         elif value.__class__ is list and value and all(each.__class__ is dict for each in value):
-            below += [(name, each) for each in value]
+            nested += [(name, each) for each in value]
         elif value is not None:
             own[name] = value
-    return own, below
+    return own, nested
 
 
-def _named(name: str, values: Bag) -> Bag:
-    """A level that is called by its name under the word for what it is."""
-    word = _SINGULAR.get(name)
-    if word is None or "name" not in values or word in values:
+def _with_named_key(name: str, values: Bag) -> Bag:
+    """Rename the key `name` of a level to the kind for its kind."""
+    kind = _SINGULAR.get(name)
+    if kind is None or "name" not in values or kind in values:
         return values
-    return {word if key == "name" else key: value for key, value in values.items()}
+    return {kind if key == "name" else key: value for key, value in values.items()}
