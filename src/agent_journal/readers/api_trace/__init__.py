@@ -29,13 +29,13 @@ INFO = ReaderInfo(
 
 
 def sniff(peek: Peek) -> str | None:
-    """Claim what can only be recorded calls of chat APIs."""
+    """Claim inputs that can only be recorded calls of chat APIs."""
     return version_of(peek)
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
-    """Yield the dialogues that the calls of a file belong to, each with all its calls."""
-    # Imported when something is read: every start of the program imports this module.
+    """Yield the conversations that the calls of a file belong to, each with all its calls."""
+    # Imported when something is read, because every start of the program imports this module.
     from agent_journal.readers.api_trace.bodies import records  # noqa: PLC0415
     from agent_journal.readers.api_trace.record import exchange  # noqa: PLC0415
     from agent_journal.readers.dialects.api_calls.detection import detect_dialect  # noqa: PLC0415

@@ -1,6 +1,6 @@
-"""Batches: what was ordered and what came back, in one file or two, put together by the client's own names.
+"""Batches: requests and results, in one file or two, joined by the client's ids.
 
-OpenAI's and Anthropic's name is `custom_id`, Gemini's `key`. Verified November 2026.
+OpenAI and Anthropic call the id `custom_id`, Gemini `key`. Verified November 2026.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agent_journal.decoding.fields import Fields
 from agent_journal.notes import Kind
-from agent_journal.readers.api_trace.detect import CHAT_URLS, is_order
+from agent_journal.readers.api_trace.detect import CHAT_URLS, is_request_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 Record: TypeAlias = dict[str, Any]
 
-_NAMES = ("custom_id", "key")
+_ID_FIELDS = ("custom_id", "key")
 CLAUDE = "claude"
 _SUCCEEDED = "succeeded"
-# When an answer was made, by any of the APIs.
-_TIMES = ("completed_at", "created_at", "created", "createTime")
+# Fields with the time of an answer, in any of the APIs.
+_TIME_FIELDS = ("completed_at", "created_at", "created", "createTime")
 
 
 class Call(NamedTuple):
-    """A call: where it is, as a record of a trace, and the dialect, if that is known from around it."""
+    """A call as a record of a trace, with its location and, if its context shows it, its dialect."""
 
     where: str
     record: Record
@@ -34,78 +34,81 @@ class Call(NamedTuple):
 
 
 class Batch:
-    """Takes lines in any order; each name is one call."""
+    """Joins the lines of a batch, which come in any order; each id is one call."""
 
     def __init__(self) -> None:
         self._calls: dict[str, Call] = {}
         self._others: list[Call] = []
 
     def add(self, where: str, line: Record, note: Notes) -> None:
-        """Take in a line of either kind."""
+        """Add a request or result line."""
         url = line.get("url")
         if url.__class__ is str and not url.endswith(CHAT_URLS):
             note(Kind.BAD_RECORD, where, f"a call of {url[:60]}, which is no chat")
             return
         fields = Fields(line, note, where)
         api = CLAUDE if "params" in line or "result" in line else None
-        name = next((line.pop(key) for key in _NAMES if line.get(key).__class__ is str), None)
-        told = _order(fields) if is_order(line) else _result(fields)
+        call_id = next((line.pop(key) for key in _ID_FIELDS if line.get(key).__class__ is str), None)
+        record = _request(fields) if is_request_line(line) else _result(fields)
         if rest := fields.rest():
-            told["batch"] = rest
-        if name is None:
-            self._others.append(Call(where, told, api))
-        elif name not in self._calls:
-            self._calls[name] = Call(where, {"id": name, **told}, api)
-        elif self._calls[name].record.keys() & told.keys() - {"batch"}:
-            self._others.append(Call(where, {"id": name, **told}, api))  # the same name for another call
+            record["batch"] = rest
+        if call_id is None:
+            self._others.append(Call(where, record, api))
+        elif call_id not in self._calls:
+            self._calls[call_id] = Call(where, {"id": call_id, **record}, api)
+        elif self._calls[call_id].record.keys() & record.keys() - {"batch"}:
+            self._others.append(Call(where, {"id": call_id, **record}, api))  # another call with the same id
         else:
-            known = self._calls[name].record
-            batch = {**known.get("batch", {}), **told.pop("batch", {})}
-            known.update(told, **({"batch": batch} if batch else {}))
+            joined = self._calls[call_id].record
+            batch = {**joined.get("batch", {}), **record.pop("batch", {})}
+            joined.update(record, **({"batch": batch} if batch else {}))
 
     def calls(self) -> Iterator[Call]:
-        """Each call, in the order in which the names were first met."""
+        """Yield each call, in the order in which the ids first occurred."""
         for call in (*self._calls.values(), *self._others):
-            at = made_at(call.record.get("response") or {})
-            yield call if at is None else call._replace(record={**call.record, "ended_at": at})
+            ended_at = answer_time(call.record.get("response") or {})
+            if ended_at is None:
+                yield call
+            else:
+                yield call._replace(record={**call.record, "ended_at": ended_at})
 
 
-def made_at(body: Record) -> Any:
-    """When an answer was made, if it says so."""
-    return next((body[key] for key in _TIMES if body.get(key)), None)
+def answer_time(body: Record) -> Any:
+    """Get the stated time of an answer, if there is one."""
+    return next((body[key] for key in _TIME_FIELDS if body.get(key)), None)
 
 
-def _order(fields: Fields) -> Record:
+def _request(fields: Fields) -> Record:
     name = next(key for key in ("body", "params", "request") if fields.look(key).__class__ is dict)
     return {"request": fields.take(name)}
 
 
 def _result(fields: Fields) -> Record:
-    """The answer, or why there is none."""
-    told: Record = {}
+    """Get the answer, or the error."""
+    record: Record = {}
     if fields.look("result").__class__ is dict:
         result = fields.nested("result")
         if result is not None:
-            _end(result, told)
-        return told
+            _add_anthropic_result(result, record)
+        return record
     if error := fields.take("error"):
-        told["error"] = error
+        record["error"] = error
     response = fields.look("response")
     if response.__class__ is dict and response.get("body").__class__ is dict:
         envelope = fields.nested("response")
-        told["response"] = {} if envelope is None else envelope.take("body")
+        record["response"] = {} if envelope is None else envelope.take("body")
     elif response.__class__ is dict:
-        told["response"] = fields.take("response")
+        record["response"] = fields.take("response")
     elif response is None:
         fields.drop("response")
-    return told
+    return record
 
 
-def _end(result: Fields, told: Record) -> None:
-    """How one of Anthropic's calls ended: `succeeded`, `errored`, `canceled` or `expired`."""
+def _add_anthropic_result(result: Fields, record: Record) -> None:
+    """Add the result of a call to Anthropic: `succeeded`, `errored`, `canceled` or `expired`."""
     kind = result.look("type")
     if kind == _SUCCEEDED and result.look("message").__class__ is dict:
         result.drop("type")
-        told["response"] = result.take("message")
+        record["response"] = result.take("message")
     else:
-        told["error"] = result.take("error") or {"type": result.take("type")}
+        record["error"] = result.take("error") or {"type": result.take("type")}

@@ -1,6 +1,6 @@
-"""What tells recorded calls of chat APIs from everything else, and a request from a response from an event.
+"""Detects recorded calls of chat APIs, and distinguishes requests, responses and events.
 
-Nothing here needs the rest of the reader: it is looked at for every file.
+Nothing here imports the rest of the reader, because detection runs for every file.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 RECORD, BATCH, REQUEST, RESPONSE, EVENT = "record", "batch", "request", "response", "event"
 
-# What a record has before its response, and what is in requests that are not for a chat.
-_BEFORE = frozenset({"id", "timestamp", "duration_ms", "error", "request"})
-_NO_CHAT = frozenset({"messages", "input", "contents", "prompt", "method", "url", "headers", "body"})
-# What records of other tools have at their top: HAR, VCR, Langfuse, LiteLLM, Azure, VS Code.
-_FOREIGN = frozenset(
+# Fields of a record before its response, and fields of requests that are not for a chat.
+_FIELDS_BEFORE_RESPONSE = frozenset({"id", "timestamp", "duration_ms", "error", "request"})
+_NON_CHAT_FIELDS = frozenset({"messages", "input", "contents", "prompt", "method", "url", "headers", "body"})
+# Top-level fields in records of other tools: HAR, VCR, Langfuse, LiteLLM, Azure, VS Code.
+_OTHER_TOOLS_FIELDS = frozenset(
     {
         "log",
         "interactions",
@@ -30,8 +30,8 @@ _FOREIGN = frozenset(
         "responderUsername",
     }
 )
-# One of these is at the top of every body, event and line of a batch; the quick way to say no.
-_TELLING = frozenset(
+# Every body, event and line of a batch has one of these top-level fields; for a quick rejection.
+_TYPICAL_FIELDS = frozenset(
     {
         "request",
         "custom_id",
@@ -53,11 +53,13 @@ MESSAGE_EVENTS = frozenset(
     {"message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop"}
 )
 _CHUNK = "chat.completion.chunk"
-# A tuple: what a body says may be anything, also what cannot be hashed.
+# A tuple, because values in a body may not be hashable.
 _OUTPUTS = ("response", "response.compaction")
-# All that a request to each API may have, as far as it is in use; what has anything else is something else.
-_SAMPLING = frozenset({"model", "temperature", "top_p", "stream", "tools", "tool_choice", "metadata", "user"})
-_CHAT = _SAMPLING | {
+# All fields in use of a request to each API; a record with any other field is not a request.
+_COMMON_REQUEST_FIELDS = frozenset(
+    {"model", "temperature", "top_p", "stream", "tools", "tool_choice", "metadata", "user"}
+)
+_CHAT_FIELDS = _COMMON_REQUEST_FIELDS | {
     *(
         "messages",
         "system",
@@ -83,7 +85,7 @@ _CHAT = _SAMPLING | {
     *("anthropic_version", "output_config", "reasoning", "provider", "extra_body", "cache_control"),
     *("options", "format", "keep_alive", "think"),
 }
-_RESPONSES = _SAMPLING | {
+_RESPONSES_FIELDS = _COMMON_REQUEST_FIELDS | {
     *(
         "input",
         "instructions",
@@ -105,7 +107,7 @@ _RESPONSES = _SAMPLING | {
     *("prompt", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "stream_options"),
     *("top_logprobs", "context_management"),
 }
-_GEMINI = frozenset(
+_GEMINI_FIELDS = frozenset(
     {
         *(
             "contents",
@@ -120,20 +122,20 @@ _GEMINI = frozenset(
         *("cached_content", "labels", "serviceTier", "store"),
     }
 )
-_CONVERSE = frozenset(
+_CONVERSE_FIELDS = frozenset(
     {
         *("modelId", "messages", "system", "inferenceConfig", "toolConfig", "guardrailConfig"),
         *("additionalModelRequestFields", "additionalModelResponseFieldPaths", "promptVariables"),
         *("requestMetadata", "performanceConfig", "serviceTier", "outputConfig"),
     }
 )
-_CONVERSE_ASKS = frozenset({"inferenceConfig", "toolConfig", "modelId"})
+_CONVERSE_OPTIONS = frozenset({"inferenceConfig", "toolConfig", "modelId"})
 _CONVERSE_EVENTS = (
     *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"),
     "metadata",
 )
-# What examples to train a model with, and chats that an app has kept, do not say.
-_ASKS = frozenset(
+# Fields that training examples and chats stored by an app do not have.
+_CHAT_OPTIONS = frozenset(
     {
         *(
             "temperature",
@@ -149,8 +151,8 @@ _ASKS = frozenset(
         *("options", "keep_alive"),
     }
 )
-_RESPONSES_ASKS = _RESPONSES - {"model", "input", "user", "metadata"}
-_GEMINI_ASKS = frozenset(
+_RESPONSES_OPTIONS = _RESPONSES_FIELDS - {"model", "input", "user", "metadata"}
+_GEMINI_OPTIONS = frozenset(
     {
         "generationConfig",
         "generation_config",
@@ -161,30 +163,34 @@ _GEMINI_ASKS = frozenset(
     }
 )
 CHAT_URLS = ("/chat/completions", "/responses", "/messages")
-_OF_BATCHES = frozenset({"request", "response", "error"})
-_SSE = (b"data:", b"event:", b": ", b":\n", b"id:", b"retry:")
-_FIRST_LINES = 12
+_BATCH_FIELDS = frozenset({"request", "response", "error"})
+_SSE_PREFIXES = (b"data:", b"event:", b": ", b":\n", b"id:", b"retry:")
+_MAX_PROBED_LINES = 12
 
 
 def version_of(peek: Peek) -> str | None:
-    """`auto` if the input can only be recorded calls of chat APIs."""
+    """Return `auto` if the input can only be recorded calls of chat APIs."""
     if peek.is_folder:
         return "auto" if _is_batch_folder(peek) else None
     if peek.opening not in ("{", "["):
-        return "auto" if peek.head.lstrip().startswith(_SSE) and _has_known_events(peek.head) else None
+        return (
+            "auto" if peek.head.lstrip().startswith(_SSE_PREFIXES) and _has_known_events(peek.head) else None
+        )
     keys = peek.keys
-    if _TELLING.isdisjoint(keys) or _FOREIGN & keys:
+    if _TYPICAL_FIELDS.isdisjoint(keys) or _OTHER_TOOLS_FIELDS & keys:
         return None
     records = peek.records
     if any(map(_is_unmistakable, records)):
         return "auto"
-    is_cut = peek.is_cut and any(_is_cut_before_messages(each) or _is_cut_in_answer(each) for each in records)
-    return "auto" if is_cut else None
+    is_truncated = peek.is_cut and any(
+        _is_cut_before_messages(each) or _is_cut_in_response(each) for each in records
+    )
+    return "auto" if is_truncated else None
 
 
 def kind_of(value: dict[str, Any]) -> str | None:
-    """What a value may be, if it is known to be about calls of chat APIs; None if it is nothing of them."""
-    if "custom_id" in value or ("key" in value and not _OF_BATCHES.isdisjoint(value)):
+    """Get the kind of a value that belongs to calls of chat APIs; None for anything else."""
+    if "custom_id" in value or ("key" in value and not _BATCH_FIELDS.isdisjoint(value)):
         return BATCH
     if value.get("request").__class__ is dict:
         return RECORD
@@ -198,13 +204,13 @@ def kind_of(value: dict[str, Any]) -> str | None:
 
 
 def is_event(value: dict[str, Any]) -> bool:
-    """Whether a value is one of those that an answer is streamed in; a chunk may be a whole answer, too."""
+    """Whether a value is an event of a streamed response; a chunk may be a whole response, too."""
     kind = value.get("type")
     if kind.__class__ is str and (kind in MESSAGE_EVENTS or kind.startswith("response.")):
         return True
     if value.get("object") == _CHUNK or _is_list(value, "candidates"):
         return True
-    if _is_local(value) or _is_of_converse(value):
+    if _is_ollama_response(value) or _is_converse_event(value):
         return True
     choices = value.get("choices")
     if choices.__class__ is not list:
@@ -212,31 +218,31 @@ def is_event(value: dict[str, Any]) -> bool:
     return not choices or (choices[0].__class__ is dict and "delta" in choices[0])
 
 
-def _is_local(value: dict[str, Any]) -> bool:
-    """Whether a value is what Ollama's own API answers with, whole or a piece of it."""
+def _is_ollama_response(value: dict[str, Any]) -> bool:
+    """Whether a value is a response of Ollama's own API, or a piece of one."""
     message = value.get("message")
     return message.__class__ is dict and "role" in message and value.get("done").__class__ is bool
 
 
-def _is_of_converse(value: dict[str, Any]) -> bool:
-    """Whether a value is an event of Bedrock's Converse API: an object under the one name that tells it."""
+def _is_converse_event(value: dict[str, Any]) -> bool:
+    """Whether a value is an event of Bedrock's Converse API: an object under the name of its type."""
     if len(value) != 1:
         return False
-    ((name, told),) = value.items()
-    return name in _CONVERSE_EVENTS and told.__class__ is dict and (name != "metadata" or "usage" in told)
+    ((name, event),) = value.items()
+    return name in _CONVERSE_EVENTS and event.__class__ is dict and (name != "metadata" or "usage" in event)
 
 
-def _is_conversed(value: dict[str, Any]) -> bool:
-    """Whether a value is a whole answer of that API."""
+def _is_converse_response(value: dict[str, Any]) -> bool:
+    """Whether a value is a whole response of the Converse API."""
     output = value.get("output")
     return output.__class__ is dict and output.get("message").__class__ is dict and "stopReason" in value
 
 
 def is_response(value: dict[str, Any]) -> bool:
-    """Whether a value is a whole answer."""
+    """Whether a value is a whole response."""
     if _is_list(value, "choices") or (value.get("object") in _OUTPUTS and _is_list(value, "output")):
         return True
-    if _is_conversed(value):
+    if _is_converse_response(value):
         return True
     return value.get("type") == "message" and _is_list(value, "content")
 
@@ -247,12 +253,12 @@ def _is_unmistakable(value: dict[str, Any]) -> bool:
     if "request" in value:
         return _is_record(value) or is_batch_line(value)
     return (
-        _is_answer(value)
+        _is_known_response(value)
         or _is_known_event(value)
-        or _asks_chat(value)
-        or _asks_responses(value)
-        or _asks_converse(value)
-        or asks_gemini(value)
+        or _is_chat_request(value)
+        or _is_responses_request(value)
+        or _is_converse_request(value)
+        or is_gemini_request(value)
         or is_batch_line(value)
     )
 
@@ -263,23 +269,27 @@ def _is_record(record: dict[str, Any]) -> bool:
         return False
     if _is_list(request, "messages") or (response.__class__ is dict and _is_list(response, "sse_lines")):
         return True
-    inner = request.get("request")  # in an envelope, as Code Assist takes it
+    inner = request.get("request")  # the envelope of Code Assist
     if _are_contents(request.get("contents")) or (
         inner.__class__ is dict and _are_contents(inner.get("contents"))
     ):
         return True
-    is_answer = response.__class__ is dict and response.get("object") == "response"
-    return "input" in request and (is_answer or request.get("model").__class__ is str)
+    has_response = response.__class__ is dict and response.get("object") == "response"
+    return "input" in request and (has_response or request.get("model").__class__ is str)
 
 
 def _is_cut_before_messages(record: dict[str, Any]) -> bool:
-    """Whether the messages may lie beyond the head, behind a long system prompt or many tools."""
+    """Whether the messages may come after the head, because of a long system prompt or many tools."""
     request = record.get("request")
-    return request.__class__ is dict and record.keys() <= _BEFORE and _NO_CHAT.isdisjoint(request)
+    return (
+        request.__class__ is dict
+        and record.keys() <= _FIELDS_BEFORE_RESPONSE
+        and _NON_CHAT_FIELDS.isdisjoint(request)
+    )
 
 
-def _is_cut_in_answer(value: dict[str, Any]) -> bool:
-    """Whether the head ends within what a model drew, and what tells of the answer lies beyond."""
+def _is_cut_in_response(value: dict[str, Any]) -> bool:
+    """Whether the head ends within an image, so that the distinctive fields of the response come later."""
     if value.keys() != {"candidates"} or not _is_list(value, "candidates") or not value["candidates"]:
         return False
     first = value["candidates"][0]
@@ -288,7 +298,7 @@ def _is_cut_in_answer(value: dict[str, Any]) -> bool:
 
 
 def is_batch_line(value: dict[str, Any]) -> bool:
-    """Whether a value is a line that a batch was ordered with, or one of what it gave."""
+    """Whether a value is a request or result line of a batch."""
     if value.get("custom_id").__class__ is str:
         body, response, result, params = (value.get(key) for key in ("body", "response", "result", "params"))
         if body.__class__ is dict:
@@ -309,19 +319,19 @@ def is_batch_line(value: dict[str, Any]) -> bool:
     return response.__class__ is dict and _is_list(response, "candidates")
 
 
-def _is_answer(value: dict[str, Any]) -> bool:
-    """Whether a value is a whole answer that says itself which API gave it."""
+def _is_known_response(value: dict[str, Any]) -> bool:
+    """Whether a value is a whole response that shows which API it is from."""
     if value.get("object") == "chat.completion":
         return _is_list(value, "choices")
     if value.get("object") in _OUTPUTS:
         return _is_list(value, "output") and value.get("id").__class__ is str
     if value.get("type") == "message":
-        is_signed = "stop_reason" in value or str(value.get("id")).startswith("msg_")
-        return value.get("role") == "assistant" and _is_list(value, "content") and is_signed
-    return _is_conversed(value) or _is_content_answer(value)
+        is_from_api = "stop_reason" in value or str(value.get("id")).startswith("msg_")
+        return value.get("role") == "assistant" and _is_list(value, "content") and is_from_api
+    return _is_converse_response(value) or _is_gemini_response(value)
 
 
-def _is_content_answer(value: dict[str, Any]) -> bool:
+def _is_gemini_response(value: dict[str, Any]) -> bool:
     if not _is_list(value, "candidates") or not value["candidates"]:
         return False
     first = value["candidates"][0]
@@ -339,37 +349,44 @@ def _is_known_event(value: dict[str, Any]) -> bool:
         return value.get("delta").__class__ is dict and "index" in value
     if kind.__class__ is str and kind.startswith("response."):
         return value.get("response").__class__ is dict or "output_index" in value
-    if _is_of_converse(value):
+    if _is_converse_event(value):
         return value.get("messageStart", {}).get("role") == "assistant" or "contentBlockDelta" in value
-    if _is_local(value):
+    if _is_ollama_response(value):
         return value.get("model").__class__ is str and "created_at" in value
-    return (value.get("object") == _CHUNK and _is_list(value, "choices")) or _is_content_answer(value)
+    return (value.get("object") == _CHUNK and _is_list(value, "choices")) or _is_gemini_response(value)
 
 
-def _asks_chat(value: dict[str, Any]) -> bool:
+def _is_chat_request(value: dict[str, Any]) -> bool:
     if not _is_list(value, "messages") or value.get("model").__class__ is not str:
         return False
     first = value["messages"][0] if value["messages"] else None
     return (
-        first.__class__ is dict and "role" in first and value.keys() <= _CHAT and bool(value.keys() & _ASKS)
+        first.__class__ is dict
+        and "role" in first
+        and value.keys() <= _CHAT_FIELDS
+        and bool(value.keys() & _CHAT_OPTIONS)
     )
 
 
-def _asks_converse(value: dict[str, Any]) -> bool:
-    is_asked = value.keys() <= _CONVERSE and bool(value.keys() & _CONVERSE_ASKS)
-    return is_asked and _is_list(value, "messages") and bool(value["messages"])
+def _is_converse_request(value: dict[str, Any]) -> bool:
+    has_request_fields = value.keys() <= _CONVERSE_FIELDS and bool(value.keys() & _CONVERSE_OPTIONS)
+    return has_request_fields and _is_list(value, "messages") and bool(value["messages"])
 
 
-def _asks_responses(value: dict[str, Any]) -> bool:
+def _is_responses_request(value: dict[str, Any]) -> bool:
     if value.get("input").__class__ not in (str, list) or value.get("model").__class__ is not str:
         return False
-    return value.keys() <= _RESPONSES and bool(value.keys() & _RESPONSES_ASKS)
+    return value.keys() <= _RESPONSES_FIELDS and bool(value.keys() & _RESPONSES_OPTIONS)
 
 
-def asks_gemini(value: dict[str, Any]) -> bool:
-    """Whether a value can only be a request: an example to train with ends with what the model should say."""
+def is_gemini_request(value: dict[str, Any]) -> bool:
+    """Whether a value can only be a request; a training example ends with a message of the model."""
     contents = value.get("contents")
-    if not _are_contents(contents) or not value.keys() <= _GEMINI or not value.keys() & _GEMINI_ASKS:
+    if (
+        not _are_contents(contents)
+        or not value.keys() <= _GEMINI_FIELDS
+        or not value.keys() & _GEMINI_OPTIONS
+    ):
         return False
     last = contents[-1]  # type: ignore[index] # a list that is not empty
     return last.__class__ is dict and last.get("role") != "model"
@@ -385,11 +402,11 @@ def _is_list(value: dict[str, Any], name: str) -> bool:
 
 
 def _has_known_events(head: bytes) -> bool:
-    from agent_journal.decoding import json_stream  # noqa: PLC0415 (only what looks like a stream needs it)
+    from agent_journal.decoding import json_stream  # noqa: PLC0415 (only event streams need it)
     from agent_journal.notes import Notes  # noqa: PLC0415
 
     lines = [line.strip() for line in head.split(b"\n") if line.startswith(b"data:")]
-    for line in lines[:_FIRST_LINES]:
+    for line in lines[:_MAX_PROBED_LINES]:
         event = json_stream.decode(line[5:], Notes(keep=0), "")
         if event.__class__ is dict and _is_known_event(event):
             return True
@@ -397,19 +414,21 @@ def _has_known_events(head: bytes) -> bool:
 
 
 def _is_batch_folder(peek: Peek) -> bool:
-    """Whether a folder has nothing but what a batch was ordered with and what it gave."""
-    if not 1 < len(peek.members) <= _FIRST_LINES or not all(name.endswith(".jsonl") for name in peek.members):
+    """Whether a folder has only the requests and the results of a batch."""
+    if not 1 < len(peek.members) <= _MAX_PROBED_LINES or not all(
+        name.endswith(".jsonl") for name in peek.members
+    ):
         return False
-    asked: set[bool] = set()
+    line_kinds: set[bool] = set()
     for name in peek.members:
         member = peek.member(name)
         lines = () if member is None else member.records
         if not lines or not all(map(is_batch_line, lines)):
             return False
-        asked.add(is_order(lines[0]))
-    return len(asked) > 1
+        line_kinds.add(is_request_line(lines[0]))
+    return len(line_kinds) > 1
 
 
-def is_order(line: dict[str, Any]) -> bool:
-    """Whether a line of a batch is a request, not what came back."""
+def is_request_line(line: dict[str, Any]) -> bool:
+    """Whether a line of a batch is a request, not a result."""
     return any(line.get(name).__class__ is dict for name in ("body", "params", "request"))

@@ -1,4 +1,4 @@
-"""One record of a trace: what was sent, what came back, and everything else it says."""
+"""Converts one record of a trace: its request, its response, and its other fields."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 
 
 def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, where: str) -> Exchange:
-    """A record with a request or a response, taken apart. The record is used up."""
+    """Convert a record with a request or a response; the record is consumed."""
     fields = Fields(record, note, where)
-    answered = _answer(fields)
-    error = fields.take("error") or answered.error
-    is_known = fields.has("request")
-    request = Fields(fields.take("request") if is_known else {}, note, where)
-    take_repeated(answered, request)
-    if is_known:
+    answer = _answer(fields)
+    error = fields.take("error") or answer.error
+    has_request = fields.has("request")
+    request = Fields(fields.take("request") if has_request else {}, note, where)
+    take_repeated(answer, request)
+    if has_request:
         system, prompt = take_messages(request, dialect)
     else:
         system, prompt = take_system_prompts(request, dialect), Prompt([])
-    after, session = find_continued(request, answered, dialect)
-    taken = Exchange(
+    after, session = find_continued(request, answer, dialect)
+    result = Exchange(
         index=index,
         location=where,
         dialect=dialect,
         id=fields.text("id") or None,
         at=fields.moment("timestamp"),
         duration_ms=fields.number("duration_ms"),
-        model=request.text("model") or request.text("modelId") or (None if is_known else answered.model),
+        model=request.text("model") or request.text("modelId") or (None if has_request else answer.model),
         system=system,
         prompt=prompt,
         tools=take_tools(request, dialect),
-        answer=answered,
+        answer=answer,
         error=error,
         extra=fields.rest(),
         after=after,
@@ -53,10 +53,10 @@ def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, 
         ended_at=fields.moment("ended_at"),
     )
     if rest := request.rest():
-        taken.extra["request"] = rest
-    if answered.extra:
-        taken.extra["response"] = answered.extra
-    return taken
+        result.extra["request"] = rest
+    if answer.extra:
+        result.extra["response"] = answer.extra
+    return result
 
 
 def _answer(fields: Fields) -> Answer:
