@@ -34,7 +34,7 @@ from agent_journal.model import (
     ToolResult,
 )
 from agent_journal.notes import Note, Notes
-from agent_journal.redaction import RECORDED
+from agent_journal.redaction import REDACTIONS_KEY
 from agent_journal.writers import PageWriter, Run
 from tests import cddl, pam_bundle, training, unified_schema
 from tests.cases import leaves
@@ -232,8 +232,10 @@ def test_a_conversation_with_nothing_in_it(name: str) -> None:
 @pytest.mark.parametrize(
     "item",
     [
-        Conversation(id="c", source="kitchen", extra={RECORDED: {"aws-access-key": 2}}),
-        Memory(id="m", source="kitchen", kind="note", text="It.", extra={RECORDED: {"aws-access-key": 2}}),
+        Conversation(id="c", source="kitchen", extra={REDACTIONS_KEY: {"aws-access-key": 2}}),
+        Memory(
+            id="m", source="kitchen", kind="note", text="It.", extra={REDACTIONS_KEY: {"aws-access-key": 2}}
+        ),
     ],
     ids=["conversation", "memory"],
 )

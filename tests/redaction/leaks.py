@@ -200,13 +200,13 @@ def prefixed(style: str, lines: list[str]) -> str:
 
 
 def keys() -> list[Leak]:
-    found = [
+    leaks = [
         Leak(f"private key: {style}", prefixed(style, pem(style)), tuple(key_body(style)))
         for style in LINE_PREFIXES
     ]
     kinds = {"PuTTY": putty, "PGP": pgp}
     for kind, make in kinds.items():
-        found += [
+        leaks += [
             Leak(
                 f"{kind} key: {style}", prefixed(style, make(kind + style)), tuple(key_body(kind + style)[:5])
             )
@@ -222,18 +222,18 @@ def keys() -> list[Leak]:
     for style in ("diff added", "kubectl logs --prefix", "git blame", "grep -r"):
         seed = f"openssh {style}"
         lines = pem(seed, "OPENSSH PRIVATE KEY")
-        found.append(Leak(f"OpenSSH key: {style}", prefixed(style, lines), tuple(key_body(seed))))
+        leaks.append(Leak(f"OpenSSH key: {style}", prefixed(style, lines), tuple(key_body(seed))))
         cut = f"cut {style}"
-        found.append(Leak(f"cut key: {style}", prefixed(style, pem(cut)[:-3]), tuple(key_body(cut)[:-2])))
+        leaks.append(Leak(f"cut key: {style}", prefixed(style, pem(cut)[:-3]), tuple(key_body(cut)[:-2])))
         tail = f"tail {style}"
-        found.append(
+        leaks.append(
             Leak(f"end of a key: {style}", prefixed(style, pem(tail)[3:]), tuple(key_body(tail)[2:6]))
         )
         age = "AGE-SECRET-KEY-1" + some(UPPER, 58, f"age {style}")
-        found.append(Leak(f"age key: {style}", prefixed(style, ["# created: 2026", age]), (age,)))
+        leaks.append(Leak(f"age key: {style}", prefixed(style, ["# created: 2026", age]), (age,)))
     one = "\n".join(pem("escaped"))
     twice, thrice = json.dumps(json.dumps(one)), json.dumps(json.dumps(json.dumps(pem("escaped thrice"))))
-    found += [
+    leaks += [
         Leak(
             "key of minisign", f"RWRTY0Iy{some(BASE64, 200, 'minisign')}==", (some(BASE64, 200, "minisign"),)
         ),
@@ -265,7 +265,7 @@ def keys() -> list[Leak]:
             (some(UPPER, 58, "agelow").lower(),),
         ),
     ]
-    return found
+    return leaks
 
 
 # ── Colors ──
@@ -301,18 +301,18 @@ COLORS = {
 
 
 def colored() -> list[Leak]:
-    found = []
+    leaks = []
     for name, form in COLORS.items():
         token = github(name)
         text = form.replace("{}", token).replace("{head}", token[:20]).replace("{tail}", token[20:])
         pieces = (token,) if "{}" in form else (token[:20], token[20:])
-        found.append(Leak(f"token {name}", text, pieces))
+        leaks.append(Leak(f"token {name}", text, pieces))
     for name in ("after a color", "after a link", "after a color as JSON has it", "after an octal color"):
         secret = word(f"password {name}")
-        found.append(Leak(f"password {name}", "DB_PASSWORD=" + COLORS[name].replace("{}", secret), (secret,)))
+        leaks.append(Leak(f"password {name}", "DB_PASSWORD=" + COLORS[name].replace("{}", secret), (secret,)))
         secret = "AKIA" + some(UPPER, 16, f"aws {name}")
-        found.append(Leak(f"AWS key {name}", COLORS[name].replace("{}", secret), (secret,)))
-    return found
+        leaks.append(Leak(f"AWS key {name}", COLORS[name].replace("{}", secret), (secret,)))
+    return leaks
 
 
 # ── Encodings ──
@@ -450,21 +450,21 @@ LONG_NAMES = (
 
 
 def long_names() -> list[Leak]:
-    found = [
+    leaks = [
         Leak(f"token behind a long name: {name}", name.replace("{}", github(name)), (github(name),))
         for name in LONG_NAMES
     ]
     prefix = "spring.datasource.hikari.primary.replica.connection.pool.of.the.shop."
-    found += [
+    leaks += [
         Leak(f"long name: {suffix}", f"{prefix}{suffix}={opaque(suffix)}", (opaque(suffix),))
         for suffix in ("password", "api-key", "secret", "access_token")
     ]
     env = "ORGANIZATION_PRODUCTION_DATABASE_PRIMARY_REPLICA_CONNECTION_"
-    found += [
+    leaks += [
         Leak(f"long name: {env}PASSWORD", f"{env}PASSWORD={word('long env')}", (word("long env"),)),
         Leak("long name in JSON", json.dumps({f"{env}TOKEN": opaque("long json")}), (opaque("long json"),)),
     ]
-    return found
+    return leaks
 
 
 def placed() -> list[Leak]:
@@ -649,7 +649,7 @@ def _salt(seed: str) -> str:
 
 
 def wallets() -> list[Leak]:
-    found = []
+    leaks = []
     layouts = {
         "alone": "{}",
         "in a sentence": "restore it with: {}. Then wait.",
@@ -660,7 +660,7 @@ def wallets() -> list[Leak]:
         for name, layout in layouts.items():
             words = seed_phrase(f"{count} {name}", count)
             phrase = " ".join(words)
-            found.append(
+            leaks.append(
                 Leak(
                     f"{count} words {name}",
                     layout.replace("{}", phrase),
@@ -678,21 +678,21 @@ def wallets() -> list[Leak]:
     }
     for name, separator in joined.items():
         words = seed_phrase(name, 12)
-        found.append(
+        leaks.append(
             Leak(f"12 words {name}", "[" + separator.join(words) + "]", (separator.join(words[4:8]),))
         )
     numbered = seed_phrase("numbered", 12)
     text = "\n".join(f"{number}. {each}" for number, each in enumerate(numbered, 1))
-    found.append(Leak("12 words numbered", text, (f"5. {numbered[4]}\n6. {numbered[5]}",)))
+    leaks.append(Leak("12 words numbered", text, (f"5. {numbered[4]}\n6. {numbered[5]}",)))
     numbered = seed_phrase("numbered on a line", 24)
     text = " ".join(f"{number}) {each}" for number, each in enumerate(numbered, 1))
-    found.append(Leak("24 words numbered on a line", text, (f"5) {numbered[4]} 6) {numbered[5]}",)))
+    leaks.append(Leak("24 words numbered on a line", text, (f"5) {numbered[4]} 6) {numbered[5]}",)))
     upper = " ".join(seed_phrase("upper", 12)).upper()
     title = " ".join(seed_phrase("title", 12)).title()
     electrum = " ".join(electrum_phrase("electrum"))
     typo = seed_phrase("typo", 12)
     typo[3], typo[4] = typo[4], typo[3]
-    found += [
+    leaks += [
         Leak("12 words in upper case", upper, (upper[10:40],)),
         Leak("12 words in title case", title, (title[10:40],)),
         Leak("Electrum's words", f"wallet: {electrum}", (electrum[10:40],)),
@@ -715,19 +715,19 @@ def wallets() -> list[Leak]:
         "zprv": extended_key("zprv", "04B2430C"),
         "BIP-38": base58check(bytes.fromhex("0142C0") + entropy("bip38", 36)),
     }.items():
-        found += [
+        leaks += [
             Leak(name, secret, (secret,)),
             Leak(f"{name} in a line", f"bitcoin-cli importprivkey {secret} shop", (secret,)),
             Leak(f"{name} in JSON", json.dumps({"k": secret}), (secret,)),
         ]
-    return found
+    return leaks
 
 
 # ── Lines ──
 
 
 def wrapped() -> list[Leak]:
-    found = []
+    leaks = []
     for width in (20, 30, 38):
         token = github(f"wrapped {width}")
         for name, end in {
@@ -737,24 +737,24 @@ def wrapped() -> list[Leak]:
             " in JSON": "\\n",
         }.items():
             each = github(f"wrapped {width} {name}")
-            found.append(
+            leaks.append(
                 Leak(
                     f"token wrapped at {width}{name}",
                     f"token: {each[:width]}{end}{each[width:]}",
                     (each[:width], each[width:][-10:]),
                 )
             )
-        found.append(
+        leaks.append(
             Leak(f"token alone wrapped at {width}", f"{token[:width]}\n{token[width:]}\n", (token[:width],))
         )
     long = "github_pat_" + some(WORD, 82, "wrapped long")
     text = f"export GITHUB_TOKEN={long}"
     lines = [text[place : place + 60] for place in range(0, len(text), 60)]
-    found.append(Leak("long token wrapped by a terminal", "\n".join(lines), (lines[0][20:], lines[1])))
+    leaks.append(Leak("long token wrapped by a terminal", "\n".join(lines), (lines[0][20:], lines[1])))
     jwt = f"eyJ{some(WIDE, 60, 'j1')}.eyJ{some(WIDE, 120, 'j2')}.{some(WIDE, 43, 'j3')}"
     lines = [jwt[place : place + 76] for place in range(0, len(jwt), 76)]
-    found.append(Leak("JWT wrapped at 76", "\n".join(lines), tuple(lines)))
-    found.append(
+    leaks.append(Leak("JWT wrapped at 76", "\n".join(lines), tuple(lines)))
+    leaks.append(
         Leak(
             "JWT wrapped and quoted",
             "\n".join(f"> {line}" for line in _lines("jwt quoted")),
@@ -763,29 +763,29 @@ def wrapped() -> list[Leak]:
     )
     key = "sk-ant-api03-" + some(WIDE, 95, "wrapped ant")
     lines = [key[place : place + 50] for place in range(0, len(key), 50)]
-    found.append(Leak("key wrapped in a box", "\n".join(f"│ {line} │" for line in lines), tuple(lines)))
-    found.append(
+    leaks.append(Leak("key wrapped in a box", "\n".join(f"│ {line} │" for line in lines), tuple(lines)))
+    leaks.append(
         Leak("key wrapped in a diff", "\n".join(f"+{line}" for line in _ant("diff")), tuple(_ant("diff")))
     )
-    found.append(Leak("key wrapped with a backslash", " \\\n".join(_ant("slash")), tuple(_ant("slash"))))
-    found.append(
+    leaks.append(Leak("key wrapped with a backslash", " \\\n".join(_ant("slash")), tuple(_ant("slash"))))
+    leaks.append(
         Leak(
             "key in adjacent strings",
             "(\n  " + "\n  ".join(f'"{line}"' for line in _ant("adjacent")) + "\n)",
             tuple(_ant("adjacent")),
         )
     )
-    found.append(
+    leaks.append(
         Leak(
             "key concatenated over lines",
             " +\n".join(f'"{line}"' for line in _ant("concat")),
             tuple(_ant("concat")),
         )
     )
-    found.append(
+    leaks.append(
         Leak("key concatenated by PHP", " . ".join(f"'{line}'" for line in _ant("php")), tuple(_ant("php")))
     )
-    return found
+    return leaks
 
 
 def _lines(seed: str) -> list[str]:

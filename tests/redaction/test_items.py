@@ -70,8 +70,8 @@ def texts_of(item: Conversation) -> list[str]:
     ],
 )
 def test_every_form_of_a_token(form: str) -> None:
-    found = redact(conversation(f"it is {TOKEN}.", f"here: {form}, see")).item
-    first, second = texts_of(found)
+    redacted = redact(conversation(f"it is {TOKEN}.", f"here: {form}, see")).item
+    first, second = texts_of(redacted)
 
     assert first == "it is [REDACTED:github-token]."
     assert "[REDACTED:github-token]" in second
@@ -94,11 +94,13 @@ def test_every_form_of_a_token(form: str) -> None:
     ],
 )
 def test_every_form_of_a_password(form: str) -> None:
-    said = Message(id="m", role="user", parts=[ToolCall(name="login", input={"password": PASSWORD})])
-    found = redact(replace(conversation(f"here: {form}, see"), timeline=[said, *conversation(form).timeline]))
+    login = Message(id="m", role="user", parts=[ToolCall(name="login", input={"password": PASSWORD})])
+    redacted = redact(
+        replace(conversation(f"here: {form}, see"), timeline=[login, *conversation(form).timeline])
+    )
 
-    assert "[REDACTED:password]" == texts_of(replace(found.item, timeline=found.item.timeline[1:]))[0]
-    assert 2 == sum(finding.count for finding in found.findings)
+    assert "[REDACTED:password]" == texts_of(replace(redacted.item, timeline=redacted.item.timeline[1:]))[0]
+    assert 2 == sum(finding.count for finding in redacted.findings)
 
 
 def test_markup_within_a_secret_stays_whole() -> None:
@@ -107,7 +109,7 @@ def test_markup_within_a_secret_stays_whole() -> None:
     assert ["<p>[REDACTED:github-token]<b></b></p>"] == texts_of(redact(conversation(split)).item)
 
 
-def test_short_secrets_are_no_parts_of_words() -> None:
+def test_short_secrets_within_words_stay() -> None:
     item = redact(
         conversation("password: hunter" + "2", "hunter" + "2, but hunter" + "20 and xhunter" + "2")
     ).item
@@ -118,13 +120,15 @@ def test_short_secrets_are_no_parts_of_words() -> None:
 @pytest.mark.parametrize("odd", ['"', "\\", "'", "<", "`"])
 def test_a_password_may_have_what_json_escapes(odd: str) -> None:
     call = ToolCall(name="login", call_id="1", input={"password": f"ab{odd}c1" + "Xyz!"})
-    found = redact(Conversation(id="c", source="x", timeline=[Message(id="m1", role="user", parts=[call])]))
+    redacted = redact(
+        Conversation(id="c", source="x", timeline=[Message(id="m1", role="user", parts=[call])])
+    )
 
-    assert [Finding(kind="password", message="m1", field="parts.0.input.password")] == found.findings
+    assert [Finding(kind="password", message="m1", field="parts.0.input.password")] == redacted.findings
 
 
 @pytest.mark.parametrize("is_output", [False, True])
-def test_a_text_that_is_attached_is_without_its_secrets(is_output: bool) -> None:
+def test_attached_texts_are_redacted(is_output: bool) -> None:
     def file(text: str) -> Media:
         return Media(kind="file", name=".env", data=base64.b64encode(text.encode()).decode())
 
@@ -135,18 +139,18 @@ def test_a_text_that_is_attached_is_without_its_secrets(is_output: bool) -> None
         Message(id="m1", role="user", parts=parts, native={"file": files[0].data}),
         Message(id="m2", role="user", parts=[Text(text="tea")]),
     ]
-    found = redact(Conversation(id="c", source="x", timeline=timeline))
-    message = found.item.timeline[0]
+    redacted = redact(Conversation(id="c", source="x", timeline=timeline))
+    message = redacted.item.timeline[0]
     assert isinstance(message, Message)
     (first, *_) = message.parts
     got = first.output if isinstance(first, ToolResult) else message.parts
 
     assert [file("SHOP=[REDACTED:github-token]\n"), file("tea\n")] == [*got[:2]]
     assert {"file": "[REDACTED:github-token]"} == message.native
-    assert timeline[1] is found.item.timeline[1]
+    assert timeline[1] is redacted.item.timeline[1]
 
 
-def test_findings_say_what_and_where_and_never_the_secret() -> None:
+def test_findings_have_kind_and_place_but_not_the_secret() -> None:
     call = ToolCall(
         name="login", call_id="1", input={"env": [{"name": "DB_PASSWORD", "value": "hunter" + "22"}]}
     )
@@ -156,7 +160,7 @@ def test_findings_say_what_and_where_and_never_the_secret() -> None:
         Event(id="e1", name="shell", data={"out": TOKEN, TOKEN: 1}),
         Message(id="m2", role="user", parts=[answer]),
     ]
-    found = redact(Conversation(id="c", source="x", title=f"use {TOKEN}", timeline=timeline))
+    redacted = redact(Conversation(id="c", source="x", title=f"use {TOKEN}", timeline=timeline))
 
     assert [
         Finding(kind="github-token", field="title"),
@@ -165,26 +169,30 @@ def test_findings_say_what_and_where_and_never_the_secret() -> None:
         Finding(kind="github-token", message="e1", field="data"),
         Finding(kind="github-token", message="m2", field="parts.0.output", count=2),
         Finding(kind="github-token", message="m2", field="parts.0.native.raw.0"),
-    ] == found.findings
-    assert {"github-token": 6, "password": 1} == found.item.extra["redactions"]
-    assert TOKEN not in repr(found.findings)
+    ] == redacted.findings
+    assert {"github-token": 6, "password": 1} == redacted.item.extra["redactions"]
+    assert TOKEN not in repr(redacted.findings)
 
 
-def test_two_fields_named_by_secrets_are_both_kept() -> None:
+def test_two_fields_named_by_secrets_both_stay() -> None:
     other = dict(reversed(zoo.TOKENS))["github-token"]
     item = redact(Memory(id="1", source="x", kind="k", text="", extra={TOKEN: 1, other: 2})).item
 
-    kept = {"[REDACTED:github-token]": 1, "[REDACTED:github-token] (2)": 2, "redactions": {"github-token": 2}}
-    assert kept == item.extra
+    expected = {
+        "[REDACTED:github-token]": 1,
+        "[REDACTED:github-token] (2)": 2,
+        "redactions": {"github-token": 2},
+    }
+    assert expected == item.extra
 
 
-def test_nothing_found_is_the_same_object() -> None:
+def test_without_findings_the_item_is_the_same_object() -> None:
     for item in kitchen_sink():
         assert redact(item) == (item, [])
         assert redact(item).item is item
 
 
-def test_counts_add_to_those_of_before() -> None:
+def test_counts_add_up_over_redactions() -> None:
     once = redact(conversation(TOKEN)).item
     again = replace(once, title=TOKEN)
 
@@ -199,14 +207,14 @@ def test_findings_become_notes() -> None:
     assert "[REDACTED:github-token] [REDACTED:github-token]" == texts_of(item)[0]
 
 
-def test_values_nested_deeply() -> None:
+def test_deeply_nested_values_are_redacted() -> None:
     value: Any = TOKEN
     for _ in range(900):
         value = [value]
     message = Message(id="1", role="user", native=value)
-    found = redact(Conversation(id="1", source="x", timeline=[message]))
+    redacted = redact(Conversation(id="1", source="x", timeline=[message]))
 
-    assert 1 == len(found.findings)
+    assert 1 == len(redacted.findings)
 
 
 # ── Whatever is written ──
@@ -233,7 +241,7 @@ def content(name: str, items: list[Item]) -> bytes:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1", "cp1252"])
-def test_a_file_is_without_its_secrets_whatever_its_encoding(encoding: str) -> None:
+def test_text_files_are_redacted_in_any_encoding(encoding: str) -> None:
     def item(text: str, **native: str) -> Conversation:
         data = base64.b64encode(text.encode(encoding)).decode()
         part = Media(kind="file", name=".env", data=data)
@@ -241,10 +249,10 @@ def test_a_file_is_without_its_secrets_whatever_its_encoding(encoding: str) -> N
         return Conversation(id="c", source="x", shape="list", timeline=[message])
 
     written = f"# Schl\u00fcssel\r\nKEY={TOKEN}\r\n"
-    found = redact(item(written, file=base64.b64encode(written.encode(encoding)).decode()))
+    redacted = redact(item(written, file=base64.b64encode(written.encode(encoding)).decode()))
 
     expected = item("# Schl\u00fcssel\r\nKEY=[REDACTED:github-token]\r\n", file="[REDACTED:github-token]")
-    assert expected.timeline == found.item.timeline
+    assert expected.timeline == redacted.item.timeline
 
 
 @pytest.mark.parametrize("name", sorted(writers.discover()))
@@ -259,19 +267,19 @@ def test_no_writer_lets_a_secret_through(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(writers.discover()))
 def test_no_writer_lets_any_of_the_zoo_through(name: str) -> None:
-    texts = [credential.text for credential in (*zoo.STANDING_ALONE[::5], *zoo.TOLD)]
+    texts = [credential.text for credential in (*zoo.STANDING_ALONE[::5], *zoo.IN_CONTEXT)]
     timeline: list[Message | Event] = [
         Message(id=f"m{number}", role="user" if number % 2 else "assistant", parts=[Text(text=text)])
         for number, text in enumerate(texts)
     ]
     data = content(name, [redact(Conversation(id="c", source="kitchen", timeline=timeline)).item])
-    secrets = [credential.secret for credential in (*zoo.STANDING_ALONE, *zoo.TOLD)]
+    secrets = [credential.secret for credential in (*zoo.STANDING_ALONE, *zoo.IN_CONTEXT)]
 
     assert [] == [secret for secret in secrets if secret.encode() in data]
 
 
 @pytest.mark.parametrize("name", ["json", "unified", "agent-record", "agent-record-v3", "pam", "parquet"])
-def test_what_was_redacted_is_part_of_what_is_written(name: str) -> None:
+def test_the_counts_are_part_of_the_output(name: str) -> None:
     data = content(name, [redact(conversation(f"it is {TOKEN}")).item])
 
     assert b'"redactions":{"github-token":1}' in data.replace(b" ", b"").replace(b"\n", b"").replace(
@@ -279,7 +287,7 @@ def test_what_was_redacted_is_part_of_what_is_written(name: str) -> None:
     )
 
 
-def test_every_field_of_the_model_is_looked_at() -> None:
+def test_every_field_of_the_model_is_searched() -> None:
     """Every text of every struct, but ids and words of the model's own."""
     for item in kitchen_sink():
         planted = everywhere(item, TOKEN)

@@ -60,12 +60,12 @@ def test_every_form_is_redacted_within_json_within_json(levels: int, is_ascii: b
 
 
 @pytest.mark.parametrize("decoy", harmless.DECOYS)
-def test_what_only_looks_like_a_secret_stays(decoy: str) -> None:
+def test_decoys_of_every_form_stay(decoy: str) -> None:
     assert decoy == redacted_text(decoy)
 
 
 @pytest.mark.parametrize("decoy", harmless.DECOYS[::7])
-def test_what_only_looks_like_a_secret_stays_wherever_it_is(decoy: str) -> None:
+def test_decoys_stay_in_every_field(decoy: str) -> None:
     parts = [ToolCall(name="run", call_id="1", input={"command": decoy, "args": decoy.split()})]
     message = Message(id="m", role="assistant", parts=[*parts, ToolResult(call_id="1", output=decoy)])
     item = Conversation(id="c", source="x", title=decoy, timeline=[message])
@@ -120,7 +120,7 @@ PLACES = (
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_form_is_redacted_wherever_it_is(place: str) -> None:
+def test_a_form_is_redacted_in_every_field(place: str) -> None:
     for leak in leaks.LEAKS[::11]:
         file = base64.b64encode(leak.text.encode()).decode()
         message = Message(id="m", role="user", parts=[Text(text="tea")])
@@ -158,26 +158,26 @@ def test_several_phrases_of_wallets_are_all_redacted() -> None:
     phrases = [
         " ".join(leaks.seed_phrase(f"file {number}", 12 if number % 2 else 24)) for number in range(20)
     ]
-    found = redacted_text("\n".join(phrases))
+    redacted = redacted_text("\n".join(phrases))
 
-    assert ["[REDACTED:seed-phrase]"] * 20 == found.splitlines()
+    assert ["[REDACTED:seed-phrase]"] * 20 == redacted.splitlines()
 
 
 def test_the_lines_around_a_key_stay() -> None:
     key = leaks.prefixed("docker compose logs", leaks.pem("around"))
-    found = redacted_text(f"web-1  | starting\n{key}\nweb-1  | ready on port 8080\n")
+    redacted = redacted_text(f"web-1  | starting\n{key}\nweb-1  | ready on port 8080\n")
 
-    assert "web-1  | starting\nweb-1  | [REDACTED:private-key]\nweb-1  | ready on port 8080\n" == found
+    assert "web-1  | starting\nweb-1  | [REDACTED:private-key]\nweb-1  | ready on port 8080\n" == redacted
 
 
-def test_the_lines_around_a_key_that_is_cut_stay() -> None:
+def test_the_lines_around_a_truncated_key_stay() -> None:
     key = leaks.prefixed("diff added", leaks.pem("cut around")[:-2])
-    found = redacted_text(f"+a = 1\n{key}\n+b = 2\n+c = 3\n")
+    redacted = redacted_text(f"+a = 1\n{key}\n+b = 2\n+c = 3\n")
 
-    assert "+a = 1\n+[REDACTED:private-key]\n+b = 2\n+c = 3\n" == found
+    assert "+a = 1\n+[REDACTED:private-key]\n+b = 2\n+c = 3\n" == redacted
 
 
-def test_a_line_behind_a_token_stays() -> None:
+def test_a_line_after_a_token_stays() -> None:
     token = leaks.github("line behind")
     behind = "PORT=8080\nHOST=db1.example.org\n"
 
@@ -186,17 +186,17 @@ def test_a_line_behind_a_token_stays() -> None:
     )
 
 
-def test_what_is_found_in_a_list_is_counted_once_and_where_it_is() -> None:
+def test_a_secret_in_a_list_is_counted_once_at_its_place() -> None:
     secret = leaks.word("counted")
     call = ToolCall(
         name="run", call_id="1", input={"args": ["mysql", "--password", secret, leaks.github("x")]}
     )
-    found = redact(conversation_with(call))
+    redacted = redact(conversation_with(call))
 
     assert [("password", "parts.0.input.args"), ("github-token", "parts.0.input.args.3")] == [
-        (finding.kind, finding.field) for finding in found.findings
+        (finding.kind, finding.field) for finding in redacted.findings
     ]
-    assert {"password": 1, "github-token": 1} == found.item.extra["redactions"]
+    assert {"password": 1, "github-token": 1} == redacted.item.extra["redactions"]
 
 
 def test_colors_around_a_token_stay() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from agent_journal.model import Conversation, Event, Memory, Message, Text
 from agent_journal.redaction import redact
-from agent_journal.redaction.forms import Known
-from agent_journal.redaction.literals import Hit, LiteralIndex
+from agent_journal.redaction.known_secrets import KnownSecrets
+from agent_journal.redaction.literals import LiteralIndex, Occurrence
 from tests.redaction import zoo
 
 
@@ -22,17 +22,17 @@ def test_every_occurrence_of_every_literal_is_a_hit() -> None:
     literals = {"".join(seeded.choices("ab", k=seeded.randint(6, 40))) for _ in range(300)}
     text = "".join(seeded.choices("ab", k=4000))
     expected = {
-        Hit(place, literal)
+        Occurrence(place, literal)
         for literal in literals
         for place in range(len(text) - len(literal) + 1)
         if text.startswith(literal, place)
     }
 
-    assert expected == set(LiteralIndex(literals).hits(text))
+    assert expected == set(LiteralIndex(literals).occurrences(text))
     assert expected
 
 
-def test_literals_that_begin_and_end_alike_are_not_tried_one_by_one() -> None:
+def test_literals_that_begin_and_end_alike_are_not_compared_one_by_one() -> None:
     """What a place is compared with: slices of a few lengths, not literals."""
     alike = {f"github_pat_11AAAAAAA0{number:06}{'x' * 20}" for number in range(3000)}
     tiers = LiteralIndex(alike)._tiers
@@ -59,7 +59,7 @@ class _CountedText(str):
 
 @pytest.mark.parametrize("count", [100, 1600])
 def test_the_work_on_a_text_does_not_grow_with_the_number_of_secrets(count: int) -> None:
-    known = Known(secrets(count))
+    known = KnownSecrets(secrets(count))
     known.is_clean = lambda _text: False
     text = _CountedText(f"log in with {next(iter(secrets(1)))} and go on" + " words" * 100)
     _CountedText.reads = 0
@@ -74,11 +74,11 @@ def test_thousands_of_secrets_are_replaced_wherever_they_are() -> None:
         Message(id=f"m{place}", role="user", parts=[Text(text=f"{token}, x{tokens[-place]}x")])
         for place, token in enumerate(tokens)
     ]
-    found = redact(Conversation(id="c", source="x", timeline=timeline))
-    texts = {part.text for each in found.item.timeline if isinstance(each, Message) for part in each.parts}  # type: ignore[union-attr]
+    redacted = redact(Conversation(id="c", source="x", timeline=timeline))
+    texts = {part.text for each in redacted.item.timeline if isinstance(each, Message) for part in each.parts}  # type: ignore[union-attr]
 
     assert {"[REDACTED:github-token], x[REDACTED:github-token]x"} == texts
-    assert 2000 == sum(finding.count for finding in found.findings)
+    assert 2000 == sum(finding.count for finding in redacted.findings)
 
 
 def test_many_fields_that_are_named_by_secrets_are_numbered_in_one_pass() -> None:
@@ -89,7 +89,7 @@ def test_many_fields_that_are_named_by_secrets_are_numbered_in_one_pass() -> Non
     assert 1 == item.extra["[REDACTED:github-token] (500)"]
 
 
-def test_a_password_that_is_short_when_decoded_is_not_looked_for_elsewhere() -> None:
+def test_a_password_that_is_short_when_decoded_is_not_searched_elsewhere() -> None:
     text = "DB_PASSWORD=%21%21%21 and then !!! more"
 
     assert (

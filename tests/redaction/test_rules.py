@@ -12,7 +12,7 @@ def label(credential: zoo.Credential) -> str:
     return f"{credential.kind}-{credential.text.replace(credential.secret, '…')[:30]}"
 
 
-@pytest.mark.parametrize("credential", [*zoo.STANDING_ALONE, *zoo.TOLD], ids=label)
+@pytest.mark.parametrize("credential", [*zoo.STANDING_ALONE, *zoo.IN_CONTEXT], ids=label)
 def test_credentials_are_replaced_by_their_kind(credential: zoo.Credential) -> None:
     expected = credential.text.replace(credential.secret, f"[REDACTED:{credential.kind}]")
     first = zoo.some(zoo.UPPER, 16, "pair")
@@ -39,9 +39,9 @@ def test_decoys_of_personal_data_stay(decoy: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["\x1b[32m{}\x1b[0m", "key.pem:7:{}", "key.pem-7-{}", "│ {} │", "    7→{}"])
-def test_a_private_key_is_found_as_programs_show_it(line: str) -> None:
+def test_a_private_key_is_found_with_line_prefixes(line: str) -> None:
     key = next(secret for kind, secret in zoo.TOKENS if kind == "private-key")
     shown = "\n".join(line.format(each) for each in key.splitlines())
-    found = redacted_text(shown)
+    redacted = redacted_text(shown)
 
-    assert not [each for each in key.splitlines()[1:-1] if each in found]
+    assert not [each for each in key.splitlines()[1:-1] if each in redacted]

@@ -23,7 +23,7 @@ def nodes(tree: Any, repeats: tuple[Any, ...] = ()) -> Iterator[tuple[Any, Any, 
         is_repeat = str(code) in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}
         inside = (*repeats, arguments[1]) if is_repeat else repeats
         yield code, arguments, inside
-        yield from (found for each in subtrees(arguments) for found in nodes(each, inside))
+        yield from (node for each in subtrees(arguments) for node in nodes(each, inside))
 
 
 def subtrees(arguments: Any) -> Iterator[Any]:
@@ -50,6 +50,6 @@ def test_the_trigger_of_phrases_looks_at_twelve_words_at_most() -> None:
     )
 
 
-def test_the_walk_sees_what_it_must_not_find() -> None:
+def test_the_check_of_triggers_detects_faults() -> None:
     assert any(repeats.count(MAXREPEAT) > 1 for _, _, repeats in nodes(parser.parse("(?:a+b)*")))
     assert any(code is AT for code, _, _ in nodes(parser.parse(r"(?:x|\by)")))

@@ -170,13 +170,13 @@ _HEX32, _AWS = some(HEX, 32, "hex32"), some(BASE64, 40, "aws secret")
 _RANDOM = some(WORD, 24, "random")
 
 
-def told(kind: str, secret: str, *texts: str) -> list[Credential]:
+def in_contexts(kind: str, secret: str, *texts: str) -> list[Credential]:
     return [Credential(kind, secret, text.replace("{}", secret)) for text in texts]
 
 
 # What is a secret only because of what stands before it.
-TOLD: tuple[Credential, ...] = (
-    *told(
+IN_CONTEXT: tuple[Credential, ...] = (
+    *in_contexts(
         "password",
         _HUNTER,
         "password={}",
@@ -245,7 +245,7 @@ TOLD: tuple[Credential, ...] = (
         "RSYNC_PASSWORD={}",
         'password: str = "{}"',
     ),
-    *told(
+    *in_contexts(
         "password",
         "correct horse " + "battery 9",
         'password: "{}"',
@@ -253,11 +253,13 @@ TOLD: tuple[Credential, ...] = (
         '{"password": "{}"}',
         '{\\"password\\": \\"{}\\"}',
     ),
-    *told("password", "correct horse " + "battery staple", 'export DB_PASSWORD="{}"', "PGPASSWORD='{}' psql"),
-    *told(
+    *in_contexts(
+        "password", "correct horse " + "battery staple", 'export DB_PASSWORD="{}"', "PGPASSWORD='{}' psql"
+    ),
+    *in_contexts(
         "password", base64.b64encode(b"sword" + b"fish99!").decode(), "kind: Secret\ndata:\n  DB_PASS: {}\n"
     ),
-    *told(
+    *in_contexts(
         "password",
         base64.b64encode(
             b"# settings of the shop\nDB_HOST=db\nDB_PASSWORD=sword" + b"fish9\nDEBUG=1\n"
@@ -265,16 +267,16 @@ TOLD: tuple[Credential, ...] = (
         "echo {} | base64 -d > .env",
         '{"content": "{}"}',
     ),
-    *told(
+    *in_contexts(
         "private-key",
         base64.b64encode(_pem("RSA PRIVATE KEY", 6).encode()).decode(),
         "    client-key-data: {}\n",
         "kind: Secret\ndata:\n  tls.key: {}\n",
     ),
-    *told("password", "Ab'<9x" + "`y>7", 'DB_PASSWORD="{}"', '{"password": "{}"}'),
-    *told("password", _PLAIN, "DB_PASSWORD={}\n", "export SMTP_PASS={}"),
-    *told("password", "hunter" + "2", "password: {}", "pwd={}"),
-    *told(
+    *in_contexts("password", "Ab'<9x" + "`y>7", 'DB_PASSWORD="{}"', '{"password": "{}"}'),
+    *in_contexts("password", _PLAIN, "DB_PASSWORD={}\n", "export SMTP_PASS={}"),
+    *in_contexts("password", "hunter" + "2", "password: {}", "pwd={}"),
+    *in_contexts(
         "url-password",
         _HUNTER.replace("!", "%21"),
         "postgres://ana:{}@db.example.org:5432/shop",
@@ -284,8 +286,8 @@ TOLD: tuple[Credential, ...] = (
         "DATABASE_URL=mysql://root:{}@127.0.0.1/x",
         "amqps://user:{}@mq.example.org/vhost",
     ),
-    *told("url-password", _PLAIN, "postgresql://app:{}@10.0.0.7/shop"),
-    *told(
+    *in_contexts("url-password", _PLAIN, "postgresql://app:{}@10.0.0.7/shop"),
+    *in_contexts(
         "api-key",
         _HEX32,
         "api_key={}",
@@ -297,7 +299,7 @@ TOLD: tuple[Credential, ...] = (
         "LICENSE_KEY={}",
         "AWS Secret Access Key [None]: {}",
     ),
-    *told(
+    *in_contexts(
         "token",
         _RANDOM,
         "token: {}",
@@ -321,7 +323,7 @@ TOLD: tuple[Credential, ...] = (
         "<key>ShopToken</key>\n\t<string>{}</string>",
         "aws configure set profile.shop.aws_secret_access_key {}",
     ),
-    *told(
+    *in_contexts(
         "api-key",
         _RANDOM,
         'API_KEY: str = "{}"',
@@ -332,18 +334,18 @@ TOLD: tuple[Credential, ...] = (
         "process.env.API_KEY || '{}'",
         'process.env.API_KEY ?? "{}"',
     ),
-    *told("secret", _RANDOM, 'client_secret: "{}"', "WEBHOOK_SECRET={}", "otpauth://totp/x?secret={}"),
-    *told("secret", "s3cr3t" + "v4lue", 'secret = "{}"'),
-    *told(
+    *in_contexts("secret", _RANDOM, 'client_secret: "{}"', "WEBHOOK_SECRET={}", "otpauth://totp/x?secret={}"),
+    *in_contexts("secret", "s3cr3t" + "v4lue", 'secret = "{}"'),
+    *in_contexts(
         "aws-secret-key",
         _AWS,
         "aws_secret_access_key = {}",
         "AWS_SECRET_ACCESS_KEY={}",
         f"AKIA{some(UPPER, 16, 'pair')},{{}}",
     ),
-    *told("bearer-token", _RANDOM, "Authorization: Bearer {}", "-H 'authorization: bearer {}'"),
-    *told("authorization", _RANDOM, "Authorization: Token {}", '"Authorization": "SSWS {}"'),
-    *told(
+    *in_contexts("bearer-token", _RANDOM, "Authorization: Bearer {}", "-H 'authorization: bearer {}'"),
+    *in_contexts("authorization", _RANDOM, "Authorization: Token {}", '"Authorization": "SSWS {}"'),
+    *in_contexts(
         "authorization",
         _RANDOM,
         "Authorization: {}",
@@ -353,21 +355,23 @@ TOLD: tuple[Credential, ...] = (
         'Authorization: Discogs key="{}"',
         '.header("Authorization", "{}")',
     ),
-    *told(
+    *in_contexts(
         "basic-auth",
         base64.b64encode(f"ana:{_HUNTER}".encode()).decode(),
         "Authorization: Basic {}",
         '{"Authorization": "Basic {}"}',
     ),
-    *told("cookie", f"sid={_RANDOM}; theme=dark", "Cookie: {}\n", "set-cookie: {}"),
-    *told(
+    *in_contexts("cookie", f"sid={_RANDOM}; theme=dark", "Cookie: {}\n", "set-cookie: {}"),
+    *in_contexts(
         "azure-storage-key",
         "AccountKey=" + some(BASE64, 86, "azure") + "==",
         "DefaultEndpointsProtocol=https;AccountName=shop;{};EndpointSuffix=core.windows.net",
     ),
-    *told("private-key", f"\n{_putty()}", "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 14{}\n"),
-    *told("signed-url", some(WORD, 43, "sas") + "%3D", "https://x.blob.core.windows.net/c?sv=2024&sig={}"),
-    *told("signed-url", some(HEX, 64, "amz"), "https://b.s3.amazonaws.com/k?X-Amz-Signature={}"),
+    *in_contexts("private-key", f"\n{_putty()}", "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 14{}\n"),
+    *in_contexts(
+        "signed-url", some(WORD, 43, "sas") + "%3D", "https://x.blob.core.windows.net/c?sv=2024&sig={}"
+    ),
+    *in_contexts("signed-url", some(HEX, 64, "amz"), "https://b.s3.amazonaws.com/k?X-Amz-Signature={}"),
 )
 
 STANDING_ALONE = tuple(
@@ -470,17 +474,19 @@ DECOYS: tuple[str, ...] = (
 )
 
 PERSONAL: tuple[Credential, ...] = (
-    *told("email", "ana.lopez" + "@" + "posteo.de", "write to {}, please", '{"email": "{}"}', "Ana <{}>"),
-    *told("phone", "+49 30 9018" + "2034", "call {} today", '"phone": "{}"'),
-    *told("phone", "+1 (415) 555" + "-0134", "call {} today"),
-    *told("phone", "415-555" + "-0134", "Tel. {}"),
-    *told("phone", "030 9018" + "2034", "Tel. {}"),
-    *told("credit-card", "4111 1111 1111" + " 1111", "card {} exp 12/29", '"card": "{}"'),
-    *told("credit-card", "37828224" + "6310005", "amex {}"),
-    *told("iban", "DE89 3704 0044" + " 0532 0130 00", "IBAN {}", "IBAN: {}."),
-    *told("iban", "GB82WEST1234" + "5698765432", "to {}"),
-    *told("ssn", "123-45" + "-6789", "SSN {}"),
-    *told("ip-address", "84.112." + "37.201", "from {} at noon", '"ip": "{}"'),
+    *in_contexts(
+        "email", "ana.lopez" + "@" + "posteo.de", "write to {}, please", '{"email": "{}"}', "Ana <{}>"
+    ),
+    *in_contexts("phone", "+49 30 9018" + "2034", "call {} today", '"phone": "{}"'),
+    *in_contexts("phone", "+1 (415) 555" + "-0134", "call {} today"),
+    *in_contexts("phone", "415-555" + "-0134", "Tel. {}"),
+    *in_contexts("phone", "030 9018" + "2034", "Tel. {}"),
+    *in_contexts("credit-card", "4111 1111 1111" + " 1111", "card {} exp 12/29", '"card": "{}"'),
+    *in_contexts("credit-card", "37828224" + "6310005", "amex {}"),
+    *in_contexts("iban", "DE89 3704 0044" + " 0532 0130 00", "IBAN {}", "IBAN: {}."),
+    *in_contexts("iban", "GB82WEST1234" + "5698765432", "to {}"),
+    *in_contexts("ssn", "123-45" + "-6789", "SSN {}"),
+    *in_contexts("ip-address", "84.112." + "37.201", "from {} at noon", '"ip": "{}"'),
 )
 
 PERSONAL_DECOYS: tuple[str, ...] = (

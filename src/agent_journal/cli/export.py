@@ -28,7 +28,7 @@ from agent_journal.journal import export as exporting
 from agent_journal.journal.export import ExportOptions
 from agent_journal.model import tree
 from agent_journal.notes import Kind, Notes
-from agent_journal.redaction import RECORDED
+from agent_journal.redaction import REDACTIONS_KEY
 from agent_journal.terminal import data_out, out, progress, say, show_json
 from agent_journal.text.humanize import count
 
@@ -274,7 +274,7 @@ class _Export:
 
 
 def _as_data(listed: Listed, item: Conversation) -> dict[str, object]:
-    redacted = item.extra.get(RECORDED)
+    redacted = item.extra.get(REDACTIONS_KEY)
     messages = sum(1 for _ in tree.messages(item))
     data: dict[str, object] = {
         "id": listed.id,
@@ -282,4 +282,4 @@ def _as_data(listed: Listed, item: Conversation) -> dict[str, object]:
         "title": listed.title,
         "messages": messages,
     }
-    return {**data, RECORDED: redacted} if redacted else data
+    return {**data, REDACTIONS_KEY: redacted} if redacted else data

@@ -1,7 +1,8 @@
-"""What must stay secret, found by rules and replaced wherever it stands in an item.
+"""Find secrets by rules and replace them everywhere in an item.
 
-`redact` is all that others need: it gives the item back, and of each finding the kind and the place, never
-the secret. What was found once is replaced everywhere in that item, in each form that it may have there.
+`redact` is all that callers need. It returns the redacted item and its findings, which hold the kind and the
+place of each secret, never the secret itself. A secret that is found once is replaced everywhere in its item,
+in every form that it may take there.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from msgspec import Struct
 
 from agent_journal.model import Conversation, Memory
 
-RECORDED = "redactions"
-"""Where an item says in its `extra` what was replaced in it: how often, by kind."""
+REDACTIONS_KEY = "redactions"
+"""The field of `extra` with the number of replaced secrets by kind."""
 ItemT = TypeVar("ItemT", Conversation, Memory, Conversation | Memory)
 
 
@@ -21,11 +22,11 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was replaced and where; nothing of the secret itself."""
 
     kind: str
-    """As the replacement names it: `aws-access-key`."""
+    """The name of the kind in the replacement: `aws-access-key`."""
     message: str = ""
-    """The id of the message or event; none for what belongs to the whole conversation."""
+    """The id of the message or event; empty for fields of the conversation itself."""
     field: str = ""
-    """The way to the text: `parts.0.output`."""
+    """The path to the text: `parts.0.output`."""
     count: int = 1
 
 
@@ -36,20 +37,20 @@ class Redacted(NamedTuple, Generic[ItemT]):
     findings: list[Finding]
 
 
-def told(item: Conversation | Memory) -> str:
-    """What was replaced in an item, in a few words: `2 × aws-access-key`; empty if nothing was."""
-    found = item.extra.get(RECORDED)
-    if not isinstance(found, dict):
+def describe_redactions(item: Conversation | Memory) -> str:
+    """Summarize what was replaced in an item: `2 × aws-access-key`; empty if nothing was."""
+    counts = item.extra.get(REDACTIONS_KEY)
+    if not isinstance(counts, dict):
         return ""
-    return ", ".join(f"{count} × {kind}" for kind, count in found.items())
+    return ", ".join(f"{count} × {kind}" for kind, count in counts.items())
 
 
 def redact(item: ItemT, *, personal: bool = False) -> Redacted[ItemT]:
-    """The item without secrets; with `personal` also without addresses, phone, card and account numbers.
+    """Replace the secrets of an item; with `personal` also addresses, phone, card and account numbers.
 
-    An item in which nothing was found is the same object. What was found is counted by kind in
-    `extra["redactions"]`, so that it is part of whatever is written.
+    An item without findings is returned as the same object. Findings are counted by kind in
+    `extra["redactions"]`, so that every format includes the counts.
     """
-    from agent_journal.redaction.items import Redaction  # noqa: PLC0415 (the rules take a moment to compile)
+    from agent_journal.redaction.redactor import Redactor  # noqa: PLC0415 (compiling the rules is slow)
 
-    return Redacted(*Redaction(personal=personal).of(item))
+    return Redacted(*Redactor(personal=personal).redact(item))

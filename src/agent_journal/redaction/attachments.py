@@ -1,4 +1,4 @@
-"""Texts that were attached as files: they stand in the model as base64, in which no rule finds anything."""
+"""Texts of attached files: the model holds them as base64, which rules cannot search."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from agent_journal.model import Media, Message, ToolResult
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_MEDIA = frozenset({"image", "audio", "video"})
-_HEAD = 64
-_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")  # that no text has
+_BINARY_KINDS = frozenset({"image", "audio", "video"})
+_SNIFFED_BYTES = 64
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")  # do not occur in text
 
 
-def attached(pieces: Iterable[Any]) -> Iterator[str]:
-    """The texts of all files that are attached to messages."""
-    for piece in pieces:
-        if not isinstance(piece, Message):
+def attached_texts(entries: Iterable[Any]) -> Iterator[str]:
+    """Yield the texts of all files that are attached to messages."""
+    for entry in entries:
+        if not isinstance(entry, Message):
             continue
-        for part in piece.parts:
+        for part in entry.parts:
             if isinstance(part, Media):
                 yield from _texts_of((part,))
             elif isinstance(part, ToolResult) and isinstance(part.output, list):
@@ -31,13 +31,13 @@ def attached(pieces: Iterable[Any]) -> Iterator[str]:
 
 def _texts_of(parts: Iterable[Any]) -> Iterator[str]:
     for part in parts:
-        if isinstance(part, Media) and (text := text_of(part)) is not None:
+        if isinstance(part, Media) and (text := decoded_text(part)) is not None:
             yield text
 
 
-def text_of(media: Media) -> str | None:
-    """The text of a file, whatever its encoding; None if it is something else."""
-    data = b"" if media.kind in _MEDIA else _bytes(media)
+def decoded_text(media: Media) -> str | None:
+    """Decode the text of a file in any encoding; None if it is not text."""
+    data = b"" if media.kind in _BINARY_KINDS else _bytes(media)
     encoding = _encoding(data) if data else None
     try:
         return None if encoding is None else data.decode(encoding)
@@ -45,8 +45,8 @@ def text_of(media: Media) -> str | None:
         return None
 
 
-def data_of(text: str, media: Media) -> str:
-    """The text as a file has it in the model, in the encoding that the file was in."""
+def encoded_text(text: str, media: Media) -> str:
+    """Encode a text for the model, in the encoding that the file had."""
     encoding = _encoding(_bytes(media)) or "utf-8"
     return base64.b64encode(text.encode(encoding)).decode()
 
@@ -59,11 +59,11 @@ def _bytes(media: Media) -> bytes:
 
 
 def _encoding(data: bytes) -> str | None:
-    """How a text is encoded; None if it is none. What is in a code page of old has all ASCII in its place."""
+    """Detect the encoding of a text; None if it is not text. Latin-1 preserves all legacy code pages."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     if b"\0" in data:
-        return None if data[1:_HEAD:2].strip(b"\0") else "utf-16-le"
+        return None if data[1:_SNIFFED_BYTES:2].strip(b"\0") else "utf-16-le"
     try:
         data.decode()
     except UnicodeDecodeError:

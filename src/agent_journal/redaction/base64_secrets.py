@@ -1,4 +1,4 @@
-"""Secrets within base64: a file or a configuration that was carried so, in which a rule finds something."""
+"""Secrets within base64: encoded files and configurations that hold secrets."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from agent_journal.redaction.rules import EDGE, Rule
 if TYPE_CHECKING:
     from agent_journal.redaction.spans import Span
 
-# Three characters of ASCII, of which each has its first bit unset, as base64 has them: of what is random no
-# more than an eighth looks so. UTF-16 of such a text looks so, too.
-_THREE = "[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
-_LEAST = 6  # of them: the shortest line that gives a secret to a name
+# Base64 of three ASCII characters, whose first bits are 0: at most an eighth of random characters match, and
+# ASCII text in UTF-16 also does.
+_TRIPLE = "[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
+_MIN_TRIPLES = 6  # the shortest line that assigns a secret to a name
 _ANY = "[A-Za-z0-9+/_-]"
-_WIDTH = 76  # of lines, as `base64` prints them
+_LINE_CHARS = 76  # as `base64` wraps lines
 _END = r"(?:\\r)?(?:\r?\n|\\n)"
-_LINES = rf"{_ANY}{{{_WIDTH - 4 * _LEAST}}}(?:{_END}{_ANY}{{{_WIDTH}}})*+{_END}{_ANY}{{1,{_WIDTH}}}(?!{_ANY})"
+_LINES = (
+    rf"{_ANY}{{{_LINE_CHARS - 4 * _MIN_TRIPLES}}}(?:{_END}{_ANY}{{{_LINE_CHARS}}})*+"
+    rf"{_END}{_ANY}{{1,{_LINE_CHARS}}}(?!{_ANY})"
+)
 _STANDARD = str.maketrans("-_", "+/")
 
 
 def _text_in(encoded: str) -> str:
-    """The text that base64 holds; empty if it holds something else."""
+    """Decode base64; empty if it does not hold text."""
     letters = re.sub(r"\\[rn]|[\r\n=]", "", encoded).translate(_STANDARD)
     whole = len(letters) - (len(letters) % 4 == 1)
     data = base64.b64decode(letters[:whole] + "=" * (-whole % 4))
@@ -34,13 +37,13 @@ def _text_in(encoded: str) -> str:
 
 
 def _secrets_in(encoded: str) -> list[Span]:
-    from agent_journal.redaction.scan import scanner  # noqa: PLC0415 (which is made of these rules)
+    from agent_journal.redaction.scan import scanner  # noqa: PLC0415 (circular: the scanner uses these rules)
 
     return scanner(personal=False).spans(_text_in(encoded))
 
 
-def _holds_secret(_match: re.Match[str], found: str) -> bool:
-    return bool(_secrets_in(found))
+def _holds_secret(_match: re.Match[str], value: str) -> bool:
+    return bool(_secrets_in(value))
 
 
 def _kind_in(match: re.Match[str]) -> str:
@@ -48,13 +51,13 @@ def _kind_in(match: re.Match[str]) -> str:
     return _secrets_in(match[0])[0].kind
 
 
-WRAPPED = (
+BASE64_SECRETS = (
     Rule(
         kind="secret",
         before=EDGE,
-        pattern=rf"(?:{_THREE}){{{_LEAST}}}(?:{_LINES}|{_ANY}*+)={{0,2}}",
-        trigger=rf"(?:^|[^A-Za-z0-9]|\\[nrt]|%[0-9A-F]{{2}})(?:{_THREE}){{{_LEAST}}}",
+        pattern=rf"(?:{_TRIPLE}){{{_MIN_TRIPLES}}}(?:{_LINES}|{_ANY}*+)={{0,2}}",
+        trigger=rf"(?:^|[^A-Za-z0-9]|\\[nrt]|%[0-9A-F]{{2}})(?:{_TRIPLE}){{{_MIN_TRIPLES}}}",
         check=_holds_secret,
-        kind_in=_kind_in,
+        find_kind=_kind_in,
     ),
 )

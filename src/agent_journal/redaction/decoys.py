@@ -1,4 +1,4 @@
-"""What looks like a secret and is none: placeholders, references to elsewhere, words, examples."""
+"""What looks like a secret but is not: placeholders, references, words, examples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from math import log2
 
-# Each is long or set off, so that it is not met by chance in random characters.
+# Each is long or delimited, so that random characters do not contain it by chance.
 _PLACEHOLDER = re.compile(
     r"example|placeholder|redacted|change[_-]?me|replace[_-]?(?:me|with|this)|to[_-]?be[_-]?replaced"
     r"|your[_-]|[_-]your|insert[_-]|[_-]here\b|x{6}|\*{3}|\.\.\.|…|•{3}|#{4}|_{5}"
@@ -27,58 +27,60 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[-_./:=+~]+")
-MIXED = re.compile("[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
-_SEEN = 64
-_LONGER_THAN_WORDS = 40
-_RANDOM_PIECE = 8
+LETTER_DIGIT_CHANGE = re.compile("[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+_EXAMINED_CHARS = 64
+_MIN_DIGITLESS_CHARS = 40
+_MIN_RANDOM_CHARS = 8
 
 
-def is_no_placeholder(_match: re.Match[str] | None, found: str) -> bool:
-    """Whether it may be real: it does not say that it is an example."""
-    return _PLACEHOLDER.search(found) is None
+def is_not_placeholder(_match: re.Match[str] | None, value: str) -> bool:
+    """Whether a value does not say that it is an example."""
+    return _PLACEHOLDER.search(value) is None
 
 
-def is_mixed(match: re.Match[str] | None, found: str) -> bool:
-    """Whether it has letters and digits, or is longer than any word, and may be real."""
-    body = found[3:]
-    is_token = len(body) >= _LONGER_THAN_WORDS or (has_digit(body) and any(map(str.isalpha, body)))
-    return is_token and is_no_placeholder(match, found)
+def is_mixed(match: re.Match[str] | None, value: str) -> bool:
+    """Whether a token has letters and digits, or is longer than any word, and is not a placeholder."""
+    body = value[3:]
+    is_token = len(body) >= _MIN_DIGITLESS_CHARS or (has_digit(body) and any(map(str.isalpha, body)))
+    return is_token and is_not_placeholder(match, value)
 
 
 def has_digit(text: str) -> bool:
-    """Whether there is a digit in it."""
+    """Whether a text contains an ASCII digit."""
     return any("0" <= character <= "9" for character in text)
 
 
 def is_reference(text: str) -> bool:
-    """Whether it says where the secret is kept, rather than the secret."""
+    """Whether a value says where the secret is stored, rather than being the secret."""
     return _REFERENCE.match(text) is not None
 
 
 def is_word(text: str) -> bool:
-    """Whether it is one of the words that stand where a secret would."""
+    """Whether a value is a word that programs and manuals put where a secret would be."""
     return _WORDS.fullmatch(text.rstrip(".!?:")) is not None
 
 
 def is_random(text: str) -> bool:
-    """Whether no person made it up: some piece of it goes to and fro between letters and digits."""
-    if MIXED.search(text, 0, _SEEN) is None or entropy(text) <= _least_entropy(len(text)):
+    """Whether a machine made a value: some piece of it alternates between letters and digits."""
+    if LETTER_DIGIT_CHANGE.search(text, 0, _EXAMINED_CHARS) is None or entropy(text) <= _min_entropy_bits(
+        len(text)
+    ):
         return False
-    pieces = (piece for piece in _SEPARATORS.split(text) if len(piece) >= _RANDOM_PIECE)
-    return any(len(MIXED.findall(piece)) >= _changes(len(piece)) for piece in pieces)
+    pieces = (piece for piece in _SEPARATORS.split(text) if len(piece) >= _MIN_RANDOM_CHARS)
+    return any(len(LETTER_DIGIT_CHANGE.findall(piece)) >= _min_changes(len(piece)) for piece in pieces)
 
 
-def _changes(length: int) -> int:
-    """How often letters and digits change at least: `base64url` is a word, 20 characters are none."""
+def _min_changes(length: int) -> int:
+    """How often letters and digits alternate at least: `base64url` is a word, 20 characters are not."""
     return 3 if length < 16 else 2 if length < 20 else 1  # noqa: PLR2004 (as above)
 
 
-def _least_entropy(length: int) -> float:
-    """Sixteen hexadecimal digits at random have 3.1 bits per character on average, 40 of them 3.7."""
+def _min_entropy_bits(length: int) -> float:
+    """Bits per character: 16 random hexadecimal digits have 3.1 on average, 40 of them 3.7."""
     return 2.5 if length < 24 else 2.9  # noqa: PLR2004 (as above)
 
 
 def entropy(text: str) -> float:
-    """Bits per character, by how often each occurs in it."""
+    """Shannon entropy of a text in bits per character."""
     size = len(text)
     return -sum(count / size * log2(count / size) for count in Counter(text).values()) if text else 0.0

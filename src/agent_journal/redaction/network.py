@@ -1,4 +1,4 @@
-"""Credentials as programs are given them: cookies, Wi-Fi keys, pairs in calls, tokens in URLs, salts."""
+"""Credentials in calls and settings of programs: cookies, Wi-Fi keys, pairs, tokens in URLs, salts."""
 
 from __future__ import annotations
 
@@ -11,51 +11,51 @@ _QUOTE = r"""\\{0,8}["'`]"""
 _OPAQUE = r"[A-Za-z0-9_.~+/=-]"
 _BLANKS = r"(?:\\{0,4}[\t ]{1,8}|\\{1,4}t)"
 _MIN_COOKIE_CHARS = 16
-# The key of a Sentry DSN names a project; every page that reports errors carries it.
+# The key of a Sentry DSN identifies a project and is part of every page that reports errors.
 _PUBLIC_HOST = re.compile(r":?@[A-Za-z0-9.-]*(?:\bsentry\b|\bingest\b)")
 
 
-def _is_real(match: re.Match[str], found: str) -> bool:
+def _is_real(match: re.Match[str], value: str) -> bool:
     return (
-        decoys.is_no_placeholder(match, found)
-        and not decoys.is_reference(found)
-        and not decoys.is_word(found)
+        decoys.is_not_placeholder(match, value)
+        and not decoys.is_reference(value)
+        and not decoys.is_word(value)
     )
 
 
-def _is_random(match: re.Match[str], found: str) -> bool:
-    return _is_real(match, found) and decoys.is_random(found)
+def _is_random(match: re.Match[str], value: str) -> bool:
+    return _is_real(match, value) and decoys.is_random(value)
 
 
-def _is_cookie(match: re.Match[str], found: str) -> bool:
-    """Not the number of a page or a word: `theme=dark`."""
-    value = found.rpartition("=")[2] if found.count("=") == 1 else found
+def _is_cookie(match: re.Match[str], value: str) -> bool:
+    """Whether a cookie is a secret, not a setting such as `theme=dark` or a page number."""
+    value = value.rpartition("=")[2] if value.count("=") == 1 else value
     is_long = len(value) >= _MIN_COOKIE_CHARS and decoys.has_digit(value)
-    return _is_real(match, value) and (is_long or decoys.is_random(found))
+    return _is_real(match, value) and (is_long or decoys.is_random(value))
 
 
-def _is_token_of_url(match: re.Match[str], found: str) -> bool:
-    return _is_random(match, found) and _PUBLIC_HOST.match(match.string, match.end()) is None
+def _is_token_of_url(match: re.Match[str], value: str) -> bool:
+    return _is_random(match, value) and _PUBLIC_HOST.match(match.string, match.end()) is None
 
 
 _KEY_TYPE = re.compile(rf"{_QUOTE}kty{_QUOTE}[ \t]{{0,2}}:")
-_KEY_CHARS = 4096
+_MAX_WEB_KEY_CHARS = 4096
 
 
-def _is_of_web_key(match: re.Match[str], _found: str) -> bool:
-    """Whether the record around it says that it is a key."""
-    start, end = max(0, match.start() - _KEY_CHARS), match.end() + _KEY_CHARS
+def _is_in_web_key(match: re.Match[str], _value: str) -> bool:
+    """Whether the surrounding object has the `kty` of a JSON Web Key."""
+    start, end = max(0, match.start() - _MAX_WEB_KEY_CHARS), match.end() + _MAX_WEB_KEY_CHARS
     return _KEY_TYPE.search(match.string, start, end) is not None
 
 
-def _is_salt(match: re.Match[str], found: str) -> bool:
-    """Not `put your unique phrase here`."""
-    is_phrase = all(part.isalpha() for part in found.split())
-    return not is_phrase and decoys.is_no_placeholder(match, found)
+def _is_salt(match: re.Match[str], value: str) -> bool:
+    """Whether a salt is set, not `put your unique phrase here`."""
+    is_phrase = all(part.isalpha() for part in value.split())
+    return not is_phrase and decoys.is_not_placeholder(match, value)
 
 
 _COOKIE_OPTION = r"curl[^\n|;]{0,120}?[ \t](?:-[A-Za-z]{0,4}b|--cookie)"
-_JAR = (
+_COOKIE_JAR = (
     rf"(?:TRUE|FALSE){_BLANKS}/[^\s\\]{{0,80}}{_BLANKS}(?:TRUE|FALSE){_BLANKS}[0-9]{{1,19}}{_BLANKS}"
     rf"[^\s\\\"]{{1,80}}{_BLANKS}"
 )
@@ -74,12 +74,12 @@ _PAIR = (
 )
 _SALT_NAME = r"(?:AUTH|SECURE_AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)"
 _SALT = rf"{_SALT_NAME}(?:{_QUOTE})?[ \t]{{0,8}}(?:,|=>?)[ \t]{{0,12}}"
-_DEFINED = (
+_DEFINE = (
     rf"(?i:define)\([ \t]{{0,2}}{_QUOTE}[A-Z0-9_]{{0,40}}(?:PASSWORD|PASSWD|PASS){_QUOTE}"
     rf"[ \t]{{0,2}},[ \t]{{0,4}}{_QUOTE}"
 )
 _COOKIES = rf"(?i:cookies)(?:{_QUOTE})?[ \t]{{0,2}}[=:][ \t]{{0,2}}\{{"
-_SALTED = rf"(?i:[_-]salt)(?:{_QUOTE})?\]?[ \t]{{0,4}}(?:=>?|:)[ \t]{{0,4}}(?:{_QUOTE})?"
+_SALT_SETTING = rf"(?i:[_-]salt)(?:{_QUOTE})?\]?[ \t]{{0,4}}(?:=>?|:)[ \t]{{0,4}}(?:{_QUOTE})?"
 _SCHEME = r"(?i:https?|git\+https?|git|wss?)://"
 
 NETWORK = (
@@ -114,9 +114,9 @@ NETWORK = (
     ),
     Rule(
         kind="cookie",  # a Netscape cookie jar
-        before=_JAR,
+        before=_COOKIE_JAR,
         pattern=r"[^\s\"'\\]{6,4096}",
-        trigger=_JAR,
+        trigger=_COOKIE_JAR,
         check=_is_cookie,
     ),
     Rule(
@@ -160,17 +160,17 @@ NETWORK = (
     ),
     Rule(
         kind="secret",  # $settings['hash_salt'] = '…', PASSWORD_SALT=…
-        before=_SALTED,
+        before=_SALT_SETTING,
         pattern=rf"{_OPAQUE}{{16,}}+",
-        trigger=rf"{_SALTED}{_OPAQUE}{{16}}",
+        trigger=rf"{_SALT_SETTING}{_OPAQUE}{{16}}",
         check=_is_random,
     ),
     Rule(
         kind="password",  # define('DB_PASSWORD', '…')
-        before=_DEFINED,
+        before=_DEFINE,
         pattern=r"[^\s\"'\\]{4,128}",
         after=rf"(?={_QUOTE})",
-        trigger=_DEFINED,
+        trigger=_DEFINE,
         check=_is_real,
     ),
     Rule(
@@ -179,6 +179,6 @@ NETWORK = (
         pattern="[A-Za-z0-9_-]{22,1024}",
         after=rf"(?={_QUOTE})",
         trigger=rf"{_QUOTE}(?:d|p|q|dp|dq|qi|k){_QUOTE}[ \t]{{0,2}}:[ \t]{{0,2}}{_QUOTE}[A-Za-z0-9_-]{{22}}",
-        check=_is_of_web_key,
+        check=_is_in_web_key,
     ),
 )

@@ -1,9 +1,9 @@
-"""Dismissing a text at once: one pass of a regular expression that takes time in proportion to the text.
+"""Clear texts without secrets in one pass of a regular expression, in linear time.
 
-Python's own engine tries every rule at every place, at 10 to 20 MB/s for these rules. That of the JSON
-Schema validator, which is a dependency anyway, reads each byte once, at 500 MB/s and more; it says whether
-something is there, not where. So it dismisses messages, then strings, then stretches of strings, and Python
-looks at what is left.
+Python's engine tries every rule at every position, at 10 to 20 MB/s for these rules. The engine of the JSON
+Schema validator, which is a dependency anyway, reads each byte once, at 500 MB/s and more; it returns whether
+there is a match, not where. So it clears messages, then strings, then ranges of strings, and Python searches
+what is left.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-# Stretches overlap, so that what lies across a border is seen whole in one of them: no trigger is longer.
-_STRETCH, _OVERLAP = 128, 192
-# Behind and before its trigger a secret goes on to the next blank or quote; none goes on for longer.
-_NEAR, _FAR = 64, 8192
-_ENDS = (" ", "\n", '"')
+# Windows overlap by more than the longest trigger, so that each trigger is whole in one of them.
+_WINDOW_CHARS, _OVERLAP_CHARS = 128, 192
+# A secret extends from its trigger to the next space or quote on both sides, and no further than this.
+_CONTEXT_CHARS, _MAX_WORD_CHARS = 64, 8192
+_WORD_ENDS = (" ", "\n", '"')
 
 
-def dismisser(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """A function that says of a text whether none of the patterns is in it."""
+def compile_prefilter(patterns: Iterable[str]) -> Callable[[str], bool]:
+    """Return a function that returns whether none of the patterns matches in a text."""
     import jsonschema_rs  # noqa: PLC0415 (slow to import)
 
     union = "|".join(f"(?:{pattern})" for pattern in dict.fromkeys(patterns))
@@ -30,16 +30,19 @@ def dismisser(patterns: Iterable[str]) -> Callable[[str], bool]:
     return validator.is_valid
 
 
-def suspicious(text: str, is_clean: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
-    """The stretches of a text that may hold something, with what is around them, in order and apart."""
+def suspicious_ranges(text: str, is_clean: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+    """Yield the disjoint ranges of a text that may hold a match, with their context, in order."""
     if is_clean(text):
         return
     start, end = 0, -1
-    for begin in range(0, len(text), _STRETCH):
-        behind = begin + _STRETCH + _OVERLAP
-        if is_clean(text[begin:behind]):
+    for begin in range(0, len(text), _WINDOW_CHARS):
+        window_end = begin + _WINDOW_CHARS + _OVERLAP_CHARS
+        if is_clean(text[begin:window_end]):
             continue
-        first, last = _word_before(text, begin - _NEAR), _word_behind(text, behind + _NEAR)
+        first, last = (
+            _start_of_word(text, begin - _CONTEXT_CHARS),
+            _end_of_word(text, window_end + _CONTEXT_CHARS),
+        )
         if first > end:
             if end >= 0:
                 yield start, end
@@ -49,13 +52,16 @@ def suspicious(text: str, is_clean: Callable[[str], bool]) -> Iterator[tuple[int
         yield start, end
 
 
-def _word_before(text: str, place: int) -> int:
-    if place <= 0:
+def _start_of_word(text: str, position: int) -> int:
+    if position <= 0:
         return 0
-    first = max(0, place - _FAR)
-    return max(first, *(text.rfind(end, first, place) + 1 for end in _ENDS))
+    first = max(0, position - _MAX_WORD_CHARS)
+    return max(first, *(text.rfind(end, first, position) + 1 for end in _WORD_ENDS))
 
 
-def _word_behind(text: str, place: int) -> int:
-    last = min(len(text), place + _FAR)
-    return min((found for end in _ENDS if (found := text.find(end, place, last)) >= 0), default=last)
+def _end_of_word(text: str, position: int) -> int:
+    last = min(len(text), position + _MAX_WORD_CHARS)
+    return min(
+        (end_position for end in _WORD_ENDS if (end_position := text.find(end, position, last)) >= 0),
+        default=last,
+    )

@@ -1,4 +1,4 @@
-"""Where something stands in a text."""
+"""Ranges of a text that are secrets."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ if TYPE_CHECKING:
 
 
 class Span(NamedTuple):
-    """A stretch of a text, and the kind of secret that it is."""
+    """A range of a text, and the kind of secret in it."""
 
     start: int
     end: int
     kind: str
     secret: str = ""
-    """The secret without what was put into it, decoded; empty if the stretch is the secret itself."""
+    """The decoded secret without insertions; empty if the range is the secret as it is."""
 
 
-def merged(found: Iterable[Span]) -> list[Span]:
-    """Spans in order that do not overlap: of those that do, the whole, by the name of the one found first."""
-    ranked = sorted(enumerate(found), key=lambda row: (row[1].start, row[0]))
-    apart: list[tuple[int, Span]] = []
+def merge(spans: Iterable[Span]) -> list[Span]:
+    """Merge overlapping spans, sort them, and give each merged span the kind that comes first in `spans`."""
+    ranked = sorted(enumerate(spans), key=lambda row: (row[1].start, row[0]))
+    disjoint: list[tuple[int, Span]] = []
     for rank, span in ranked:
-        if not apart or span.start >= apart[-1][1].end:
-            apart.append((rank, span))
+        if not disjoint or span.start >= disjoint[-1][1].end:
+            disjoint.append((rank, span))
             continue
-        best, last = apart[-1]
+        best, last = disjoint[-1]
         kind = last.kind if best <= rank else span.kind
-        apart[-1] = (min(best, rank), Span(last.start, max(last.end, span.end), kind, _secret(last, span)))
-    return [span for _, span in apart]
+        disjoint[-1] = (min(best, rank), Span(last.start, max(last.end, span.end), kind, _secret(last, span)))
+    return [span for _, span in disjoint]
 
 
 def _secret(one: Span, other: Span) -> str:
-    """What the whole of two spans stands for, if one of them is the whole."""
+    """The secret of the longer span, if it covers the other one; otherwise empty."""
     longer, shorter = (one, other) if one.end - one.start >= other.end - other.start else (other, one)
     return longer.secret if longer.start <= shorter.start and shorter.end <= longer.end else ""

@@ -1,4 +1,4 @@
-"""Tokens that vendors made recognisable: what each begins with, and what follows."""
+"""Tokens that vendors made recognizable: the prefix of each, and what follows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEX = "[a-f0-9]"
 _BASE64 = "[A-Za-z0-9+/=]"
 
 CLOUDS = (
-    token("aws-access-key", "AKIA|ASIA|ABIA|ACCA", "[A-Z0-9]", 16, most=16),
+    token("aws-access-key", "AKIA|ASIA|ABIA|ACCA", "[A-Z0-9]", 16, max_chars=16),
     token("aws-bedrock-key", "ABSK|bedrock-api-key-", _BASE64, 100),
     token("google-api-key", "AIza", _WIDE, 35),
     token("google-api-key", r"AQ\.Ab8", _WIDE, 30),
@@ -22,12 +22,12 @@ CLOUDS = (
     token("google-refresh-token", "1//0", _WIDE, 30),
     token("azure-storage-key", "AccountKey=", "[A-Za-z0-9+/=]", 44),
     token("azure-shared-key", "SharedAccessKey=", "[A-Za-z0-9+/=]", 40),
-    token("azure-client-secret", r"[A-Za-z0-9_~.-]{3}[0-9]Q~", "[A-Za-z0-9_~.-]", 31, most=34),
+    token("azure-client-secret", r"[A-Za-z0-9_~.-]{3}[0-9]Q~", "[A-Za-z0-9_~.-]", 31, max_chars=34),
     token("azure-devops-token", "[A-Za-z0-9]{52,76}AZDO", _WORD, 4, trigger="AZDO[A-Za-z0-9]{4}"),
     token("azure-key", "[A-Za-z0-9]{20,52}JQQJ99", _WORD, 20, trigger="JQQJ99[A-Za-z0-9]{16}"),
     token("digitalocean-token", "do[opr]_v1_", _HEX, 64),
-    token("alibaba-access-key", "LTAI", _WORD, 16, most=26),
-    token("tencent-secret-id", "AKID", _WORD, 32, most=36),
+    token("alibaba-access-key", "LTAI", _WORD, 16, max_chars=26),
+    token("tencent-secret-id", "AKID", _WORD, 32, max_chars=36),
     token("cloudflare-key", r"v1\.0-[a-f0-9]{24}-", _HEX, 100),
     token("cloudflare-key", "cf(?:ut|at|k)_", _WORD, 32, check=is_mixed),
     token("heroku-key", "HRKU-", _WIDE, 36),
@@ -61,7 +61,7 @@ MODELS = (
     token("minimax-key", "sk-cp-", _WIDE, 40, check=is_mixed),
     token("cartesia-key", "sk_car_", _WIDE, 20, check=is_mixed),
     token("langfuse-key", "sk-lf-", "[a-f0-9-]", 32),
-    # Also DeepSeek, Moonshot and others that speak the same API.
+    # Also DeepSeek, Moonshot and others with the same API.
     token("openai-key", "sk-", _WORD, 20, check=is_mixed),
     token("huggingface-token", "hf_|api_org_", _WORD, 30),
     token("groq-key", "gsk_", _WORD, 40),
@@ -74,7 +74,7 @@ MODELS = (
     token("nvidia-key", "nvapi-", _WIDE, 40),
     token("elevenlabs-key", "sk_", _HEX, 48),
     token("tavily-key", "tvly-", _WIDE, 20, check=is_mixed),
-    token("firecrawl-key", "fc-", _HEX, 32, most=32),
+    token("firecrawl-key", "fc-", _HEX, 32, max_chars=32),
     token("langsmith-key", "lsv2_(?:pt|sk)_", "[a-f0-9_]", 32),
     token("pinecone-key", "pcsk_", "[A-Za-z0-9_]", 40),
     token("context7-key", "ctx7sk-", "[a-f0-9-]", 32),
@@ -85,7 +85,7 @@ MODELS = (
     token("e2b-key", "e2b_", _HEX, 40),
     token("runpod-key", "rpa_", _WORD, 40),
     token("wandb-key", "wandb_v1_", _WIDE, 40),
-    token("voyage-key", "pa-", _WIDE, 43, most=43, check=is_mixed),
+    token("voyage-key", "pa-", _WIDE, 43, max_chars=43, check=is_mixed),
 )
 
 CODE = (
@@ -93,13 +93,13 @@ CODE = (
     token("github-token", "github_pat_", "[A-Za-z0-9_]", 36),
     token("gitlab-token", "gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-", "[A-Za-z0-9_.-]", 20),
     token("gitlab-token", "GR1348941", _WIDE, 20),
-    token("bitbucket-token", "ATBB", _WORD, 28, most=36),
+    token("bitbucket-token", "ATBB", _WORD, 28, max_chars=36),
     token("atlassian-token", "AT[AC]TT3", "[A-Za-z0-9_=-]", 60),
     token("npm-token", "npm_", _WORD, 36),
     token("pypi-token", "pypi-Ag", _WIDE, 50),
     token("rubygems-key", "rubygems_", _HEX, 48),
-    token("crates-token", "cio", _WORD, 32, most=32, check=is_mixed),
-    token("nuget-key", "oy2", "[a-z0-9]", 43, most=43),
+    token("crates-token", "cio", _WORD, 32, max_chars=32, check=is_mixed),
+    token("nuget-key", "oy2", "[a-z0-9]", 43, max_chars=43),
     token("clojars-token", "CLOJARS_", "[a-z0-9]", 60),
     token("docker-token", "dckr_[po]at_", _WIDE, 20),
     token("jfrog-key", "AKCp[0-9]", _WORD, 60),
@@ -111,7 +111,7 @@ CODE = (
     token("figma-token", "fig[du]_", _WIDE, 36),
     token("linear-key", "lin_(?:api|oauth)_", _WORD, 32),
     token("notion-token", "ntn_", _WORD, 40),
-    token("notion-token", "secret_", _WORD, 43, most=43, check=is_mixed),
+    token("notion-token", "secret_", _WORD, 43, max_chars=43, check=is_mixed),
     token("airtable-token", r"pat[A-Za-z0-9]{14}\.", _HEX, 64),
     token("databricks-token", "dapi", "[a-f0-9-]", 32, check=is_mixed),
     token("newrelic-key", "NR(?:AK|II|JS|AA)-", _WIDE, 24),
@@ -124,7 +124,7 @@ CODE = (
     token("prefect-key", "pn[ub]_", _WORD, 36),
     token("readme-key", "rdme_", _WORD, 60),
     token("infracost-key", "ico-", _WORD, 32, check=is_mixed),
-    token("launchdarkly-key", "sdk-", "[a-f0-9-]", 36, most=36, check=is_mixed),
+    token("launchdarkly-key", "sdk-", "[a-f0-9-]", 36, max_chars=36, check=is_mixed),
 )
 
 SERVICES = (
@@ -151,7 +151,7 @@ SERVICES = (
         trigger="[0-9]:AA[A-Za-z0-9_-]{30}",
     ),
     Rule(
-        kind="telegram-token",  # as part of the address of a bot
+        kind="telegram-token",  # in the URL of a bot
         before="(?i:bot)",
         pattern="[0-9]{8,10}:[A-Za-z0-9_-]{35}",
         after="(?![A-Za-z0-9_-])",
@@ -165,20 +165,22 @@ SERVICES = (
         trigger=r"(?:^|[^A-Za-z0-9]|\\[nrt])[123][A-Za-z0-9]{26}_[A-Za-z0-9]{20}",
         check=is_mixed,
     ),
-    token("twilio-key", "SK", _HEX, 32, most=32),
+    token("twilio-key", "SK", _HEX, 32, max_chars=32),
     Rule(
         kind="sendgrid-key",
         before=EDGE,
         pattern=r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}",
         trigger=r"SG\.[A-Za-z0-9_-]{16}",
     ),
-    token("mailgun-key", "key-", _HEX, 32, most=32),
-    token("mailgun-key", "[a-f0-9]{32}-[a-f0-9]{8}-", _HEX, 8, most=8, trigger="-[a-f0-9]{8}-[a-f0-9]{8}"),
-    token("mailchimp-key", "[a-f0-9]{32}-us", "[0-9]", 1, most=2, trigger="[a-f0-9]-us[0-9]"),
-    token("resend-key", "re_[A-Za-z0-9]{8}_", _WORD, 22, most=26),
+    token("mailgun-key", "key-", _HEX, 32, max_chars=32),
+    token(
+        "mailgun-key", "[a-f0-9]{32}-[a-f0-9]{8}-", _HEX, 8, max_chars=8, trigger="-[a-f0-9]{8}-[a-f0-9]{8}"
+    ),
+    token("mailchimp-key", "[a-f0-9]{32}-us", "[0-9]", 1, max_chars=2, trigger="[a-f0-9]-us[0-9]"),
+    token("resend-key", "re_[A-Za-z0-9]{8}_", _WORD, 22, max_chars=26),
     token("brevo-key", "xkeysib-", "[A-Za-z0-9-]", 60),
     token("square-token", "sq0(?:atp|csp|idp)-", _WIDE, 22),
-    token("square-token", "EAAA", _WIDE, 60, most=60, trigger="EAAA[A-Za-z0-9_-]{60}", check=is_mixed),
+    token("square-token", "EAAA", _WIDE, 60, max_chars=60, trigger="EAAA[A-Za-z0-9_-]{60}", check=is_mixed),
     token("shopify-token", "shp(?:at|ss|ca|pa)_", "[a-fA-F0-9]", 32),
     token("plaid-token", "access-(?:sandbox|development|production)-", "[a-f0-9-]", 36),
     token("razorpay-key", "rzp_(?:live|test)_", _WORD, 14),
@@ -197,7 +199,7 @@ WEB_TOKENS = (
         before=EDGE,
         pattern=r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
         trigger=r"\.eyJ[A-Za-z0-9_-]{8}",
-        lead="eyJ[A-Za-z0-9_-]{4}",
+        wrappable_prefix="eyJ[A-Za-z0-9_-]{4}",
     ),
     Rule(
         kind="jwt",  # encrypted: five pieces

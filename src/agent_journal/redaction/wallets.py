@@ -1,8 +1,8 @@
-"""Keys of wallets: what has a checksum is told by it, words also by what they are called.
+"""Keys of wallets: recognized by their checksum, seed phrases also by their label.
 
-bip39.txt states what the English list of BIP-39 fixes: of each of the 2,048 words, in order, the first four
-letters, by which the standard tells words apart, and the length. Facts about a public standard; the words
-themselves, as trezor/python-mnemonic has them under the MIT license, are not part of it.
+bip39.txt lists facts about the English word list of BIP-39, a public standard: of each of the 2,048 words, in
+order, the first four letters, which identify a word, and the length. The words themselves, which
+trezor/python-mnemonic publishes under the MIT license, are not part of it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _BASE58_CLASS = "[1-9A-HJ-NP-Za-km-z]"
 _CHECKSUM_BYTES = 4
 
 
-def _has_checksum(_match: re.Match[str], found: str) -> bool:
-    """Whether the last four bytes are the checksum of the others (base58check)."""
+def _has_checksum(_match: re.Match[str], value: str) -> bool:
+    """Whether the last four bytes are the checksum of the others (Base58Check)."""
     number = 0
-    for digit in found:
+    for digit in value:
         number = number * 58 + _DIGITS[digit]
-    zeros = len(found) - len(found.lstrip("1"))
+    zeros = len(value) - len(value.lstrip("1"))
     data = b"\0" * zeros + number.to_bytes((number.bit_length() + 7) // 8, "big")
     payload, checksum = data[:-_CHECKSUM_BYTES], data[-_CHECKSUM_BYTES:]
     return hashlib.sha256(hashlib.sha256(payload).digest()).digest()[:_CHECKSUM_BYTES] == checksum
@@ -50,48 +50,48 @@ def _base58(kind: str, pattern: str) -> Rule:
 
 # ── Words ──
 
-_COUNTS = (24, 21, 18, 15, 12)
+_PHRASE_WORD_COUNTS = (24, 21, 18, 15, 12)
 _MAX_RUN_WORDS = 200
-_line_break = re.compile(r"\n|\\n")
-_MAX_WORDS = 27  # a longer run is a list of words: the words of a phrase and what it is called
+_LINE_BREAK_RE = re.compile(r"\n|\\n")
+_MAX_WORDS = 27  # of a phrase and its label; a longer run is a list of words
 _SEPARATOR = (
     r"(?:(?:[ \t]{1,4}|,[ \t]?|\r?\n[ \t]{0,8}|(?:\\{1,4}r)?\\{1,4}n[ \t]{0,8}|[ \t]?[|-][ \t]?)"
     r"(?:[0-9]{1,2}[.):][ \t]{0,2})?"
     r"|\\*[\"'],?(?:\s|\\{1,4}n){0,10}\\*[\"'])"
 )
 _WORD = "(?:[a-z]{3,8}|[A-Z]{3,8}|[A-Z][a-z]{2,7})"
-_words = re.compile(r"(?:(?<![A-Za-z\\])|(?<=\\[nrt]))[A-Za-z]{3,8}")
-_CALLED = re.compile(
+_WORDS_RE = re.compile(r"(?:(?<![A-Za-z\\])|(?<=\\[nrt]))[A-Za-z]{3,8}")
+_LABEL_BEFORE = re.compile(
     r"(?i:mnemonic|seed[ _-]?(?:phrase|words)?|(?:recovery|secret|backup|wallet)[ _-]?(?:phrase|words|seed))"
     r"[^A-Za-z\n]{0,6}(?:(?:is|was|are)[^A-Za-z\n]{1,4})?\Z"
 )
-_CALLED_CHARS = 48
+_MAX_LABEL_CHARS = 48
 
 
 @cache
-def _places() -> dict[tuple[str, int], int]:
-    """The place of each word in the list, by its first four letters and its length."""
+def _index_by_word() -> dict[tuple[str, int], int]:
+    """The index of each word in the list, by its first four letters and its length."""
     table = resources.files(__package__).joinpath("bip39.txt").read_text(encoding="ascii").split()
-    return {(entry[:-1], int(entry[-1])): place for place, entry in enumerate(table)}
+    return {(entry[:-1], int(entry[-1])): index for index, entry in enumerate(table)}
 
 
-def _listed() -> str:
-    """An expression for the words of the list."""
+def _word_list_pattern() -> str:
+    """A regular expression for the words of the list."""
     endings: dict[str, list[str]] = {}
-    for letters, length in _places():
+    for letters, length in _index_by_word():
         endings.setdefault(letters[:2], []).append(f"{letters[2:]}[a-z]{{{length - len(letters)}}}")
     return "(?:" + "|".join(f"{begin}(?:{'|'.join(ends)})" for begin, ends in endings.items()) + ")"
 
 
-def _place(word: str) -> int | None:
-    return _places().get((word[:4].lower(), len(word)))
+def _word_index(word: str) -> int | None:
+    return _index_by_word().get((word[:4].lower(), len(word)))
 
 
 def _phrase(text: str, start: int, stop: int) -> tuple[int, int] | None:
-    """The words of a wallet in a run of words; an empty stretch where to look on if the run goes on."""
-    words = list(_words.finditer(text, start, stop))
-    for run in _known_runs(text, words):
-        for count in _COUNTS:
+    """The range of a seed phrase in a run of words; an empty range to resume at if the run may continue."""
+    words = list(_WORDS_RE.finditer(text, start, stop))
+    for run in _listed_runs(text, words):
+        for count in _PHRASE_WORD_COUNTS:
             for begin in range(len(run) - count + 1):
                 phrase = run[begin : begin + count]
                 if _is_phrase(text, phrase):
@@ -102,14 +102,16 @@ def _phrase(text: str, start: int, stop: int) -> tuple[int, int] | None:
     return rest, rest
 
 
-def _known_runs(text: str, words: list[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
-    """Stretches of words that are all in the list and as many as a phrase has, by lines if there are more."""
+def _listed_runs(text: str, words: list[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
+    """Yield runs of listed words that are as long as a phrase; longer runs are split by line."""
     run: list[re.Match[str]] = []
     for word in (*words, None):
-        if word is not None and _place(word[0]) is not None:
+        if word is not None and _word_index(word[0]) is not None:
             run.append(word)
             continue
-        yield from (each for each in _by_lines(text, run) if _COUNTS[-1] <= len(each) <= _MAX_WORDS)
+        yield from (
+            each for each in _by_lines(text, run) if _PHRASE_WORD_COUNTS[-1] <= len(each) <= _MAX_WORDS
+        )
         run = []
 
 
@@ -118,7 +120,7 @@ def _by_lines(text: str, run: list[re.Match[str]]) -> list[list[re.Match[str]]]:
         return [run]
     lines = [run[:1]]
     for before, word in pairwise(run):
-        if _line_break.search(text, before.end(), word.start()):
+        if _LINE_BREAK_RE.search(text, before.end(), word.start()):
             lines.append([])
         lines[-1].append(word)
     return lines
@@ -126,22 +128,22 @@ def _by_lines(text: str, run: list[re.Match[str]]) -> list[list[re.Match[str]]]:
 
 def _is_phrase(text: str, words: list[re.Match[str]]) -> bool:
     start = words[0].start()
-    places = [place for word in words if (place := _place(word[0])) is not None]
+    indexes = [index for word in words if (index := _word_index(word[0])) is not None]
     return (
-        _has_bip39_checksum(places)
+        _has_bip39_checksum(indexes)
         or _has_electrum_version(words)
-        or _CALLED.search(text, max(0, start - _CALLED_CHARS), start) is not None
+        or _LABEL_BEFORE.search(text, max(0, start - _MAX_LABEL_CHARS), start) is not None
     )
 
 
-def _has_bip39_checksum(places: list[int]) -> bool:
-    """Whether the last bits are the first of the hash of the others; random words pass once in 16 or 256."""
-    if len(set(places)) < len(places) // 2 or places == sorted(places):  # an excerpt of the list
+def _has_bip39_checksum(indexes: list[int]) -> bool:
+    """Whether the checksum bits match; those of random words do once in 16 to 256 times."""
+    if len(set(indexes)) < len(indexes) // 2 or indexes == sorted(indexes):  # an excerpt of the list
         return False
-    bits = len(places) * 11
+    bits = len(indexes) * 11
     number = 0
-    for place in places:
-        number = number << 11 | place
+    for index in indexes:
+        number = number << 11 | index
     check_bits = bits // 33
     data = (number >> check_bits).to_bytes((bits - check_bits) // 8, "big")
     return hashlib.sha256(data).digest()[0] >> 8 - check_bits == number & (1 << check_bits) - 1
@@ -164,10 +166,10 @@ PHRASES = (
         kind="seed-phrase",
         before=r"(?:(?<![A-Za-z])|(?<=\\[nrt]))",
         pattern=rf"{_WORD}(?![A-Za-z])(?:{_SEPARATOR}{_WORD}(?![A-Za-z])){{11,{_MAX_RUN_WORDS}}}+",
-        # Prose seldom has three of the words in a row, nor twelve words in capitals.
-        trigger=rf"(?:{_listed()}{_SEPARATOR}){{3}}[a-z]{{3,8}}(?:{_SEPARATOR}[a-z]{{3,8}}){{8}}"
+        # Prose seldom has three listed words in a row, or twelve capitalized words.
+        trigger=rf"(?:{_word_list_pattern()}{_SEPARATOR}){{3}}[a-z]{{3,8}}(?:{_SEPARATOR}[a-z]{{3,8}}){{8}}"
         rf"|[A-Z]{{3,8}}(?:{_SEPARATOR}[A-Z]{{3,8}}){{11}}"
         rf"|[A-Z][a-z]{{2,7}}(?:{_SEPARATOR}[A-Z][a-z]{{2,7}}){{11}}",
-        extent=_phrase,
+        find_bounds=_phrase,
     ),
 )

@@ -108,7 +108,7 @@ def _comma_separated(links: list[Markup]) -> list[str]:
 
 def _redactions(item: Item) -> Markup:
     """What was redacted."""
-    redactions = redaction.told(item)
+    redactions = redaction.describe_redactions(item)
     return element("p", "redacted", f"Redacted: {redactions}.") if redactions else NOTHING
 
 

@@ -114,7 +114,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
     def note_redactions(self, item: Item) -> None:
         """Note what was redacted in an item, for a target that cannot represent it."""
-        if redactions := redaction.told(item):
+        if redactions := redaction.describe_redactions(item):
             self.note_not_preserved(item, "", f"the fact that secrets were redacted: {redactions}")
 
     def note_changed(self, item: Item, location: str, detail: str) -> None:

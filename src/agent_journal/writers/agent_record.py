@@ -16,7 +16,7 @@ from agent_journal.model.content_blocks import ACTIONS, content_of, of_parts, ou
 from agent_journal.model.spilled import load_spilled
 from agent_journal.records import canonical_json
 from agent_journal.records.forms import PATCH, UNKNOWN, VERSION, RecordForm
-from agent_journal.redaction import RECORDED
+from agent_journal.redaction import REDACTIONS_KEY
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.dialects.agent_records import (
     agent_meta,
@@ -103,8 +103,8 @@ def record(conversation: Conversation, run: Run) -> dict[str, Any]:
 
 def _redactions(conversation: Conversation) -> dict[str, Any]:
     """The redactions that were made before signing."""
-    stated = conversation.extra.get(RECORDED)
-    return {RECORDED: stated} if stated.__class__ is dict else {}
+    stated = conversation.extra.get(REDACTIONS_KEY)
+    return {REDACTIONS_KEY: stated} if stated.__class__ is dict else {}
 
 
 class _Entries:

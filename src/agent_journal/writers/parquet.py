@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from agent_journal.errors import MissingExtra
 from agent_journal.model import Code, Event, Media, Memory, Message, Text, timestamps, tree
-from agent_journal.redaction import RECORDED
+from agent_journal.redaction import REDACTIONS_KEY
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.dialects.json_bytes import encode
 from agent_journal.writers.dialects.training_dialogue import (
@@ -127,7 +127,7 @@ def _rows(items: Iterable[Item], run: Run) -> Iterator[dict[str, Any]]:
 
 def _conversation_columns(conversation: Conversation) -> dict[str, Any]:
     """The columns that all messages of a conversation share."""
-    link, redactions = conversation.link, conversation.extra.get(RECORDED)
+    link, redactions = conversation.link, conversation.extra.get(REDACTIONS_KEY)
     return {
         "source": conversation.source,
         "conversation_id": conversation.id,

@@ -68,7 +68,7 @@ def _overview(conversation: Conversation, work: Work, page: Page) -> str:
         "Agent": escape_inline(_one_line(", ".join((source, *entry.models)))),
         "Time": f"{time_range} (UTC)" if time_range else "",
         "Activity": f"{count(entry.messages, 'message')}, {count(work.calls, 'tool call')}",
-        "Redacted": escape_inline(redaction.told(conversation)),
+        "Redacted": escape_inline(redaction.describe_redactions(conversation)),
         "Full record": inline_code(f"aj show {entry.source}:{_one_line(entry.id)}"),
     }
     return "\n".join(f"- {name}: {value}" for name, value in fields.items() if value)

@@ -56,7 +56,7 @@ def _memory(memory: Memory, page: Page) -> Iterator[str]:
         "ID": inline_code(memory.id),
         "About": escape_inline(memory.about or ""),
         "Time": date_and_time(memory.at),
-        "Redacted": escape_inline(redaction.told(memory)),
+        "Redacted": escape_inline(redaction.describe_redactions(memory)),
     }
     yield _metadata_list(metadata)
     yield block_quote(memory.text)
@@ -112,7 +112,7 @@ def _metadata(conversation: Conversation, page: Page) -> dict[str, str]:
         "Parent": _parent(conversation, page),
         "Children": _children(page),
         "Tags": ", ".join(map(escape_inline, conversation.tags)),
-        "Redacted": escape_inline(redaction.told(conversation)),
+        "Redacted": escape_inline(redaction.describe_redactions(conversation)),
         "Index": f"[All conversations](<{page.index_address}>)" if page.index_address else "",
     }
 

@@ -88,7 +88,7 @@ def _memory(memory: Memory, page: Page) -> Iterator[str]:
         "ID": memory.id,
         "About": memory.about or "",
         "Time": date_and_time(memory.at),
-        "Redacted": redaction.told(memory),
+        "Redacted": redaction.describe_redactions(memory),
     }
     yield from _header(page.entry.title, metadata)
     yield f"\n{indented(memory.text)}"
@@ -135,7 +135,7 @@ def _metadata(conversation: Conversation, page: Page) -> dict[str, str]:
         "Parent": f"{describe.RELATIONS[link.relation]} {link.conversation_id}" if link else "",
         "Children": ", ".join(f"{child.relation} {child.id}" for child, _ in page.children()),
         "Tags": ", ".join(conversation.tags),
-        "Redacted": redaction.told(conversation),
+        "Redacted": redaction.describe_redactions(conversation),
     }
 
 

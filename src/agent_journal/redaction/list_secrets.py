@@ -1,4 +1,4 @@
-"""Lists of texts that belong together: arguments of a command, lines of a file, pieces of a stream."""
+"""Secrets spread over a list of texts: arguments of a command, lines of a file, chunks of a stream."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ if TYPE_CHECKING:
 
     from agent_journal.redaction.spans import Span
 
-# As a command line has arguments, and as JSON has members.
+# Between the arguments of a command line, and between the members of a JSON list.
 _SEPARATORS = (" ", '","')
 
 
 class ListSpan(NamedTuple):
-    """A secret in texts of a list: which stretch of which texts it takes."""
+    """A secret that covers ranges of one or more texts of a list."""
 
     span: Span
     secret: str
     pieces: tuple[tuple[int, int, int], ...]
-    """Index of the text, start and end there."""
+    """Index of the text, and start and end in it."""
 
 
-def spans_in_list(values: Sequence[Any], spans: Callable[[str], list[Span]]) -> Iterator[ListSpan]:
-    """What rules find in neighboring texts that they do not find in one of them alone."""
+def spans_in_list(values: Sequence[Any], find_spans: Callable[[str], list[Span]]) -> Iterator[ListSpan]:
+    """Yield the secrets that are found in adjacent texts but not in any of them alone."""
     for is_text, members in groupby(enumerate(values), key=lambda member: member[1].__class__ is str):
         run = list(members)
         if is_text and len(run) > 1:
-            yield from _Run(run[0][0], [text for _, text in run], spans).found()
+            yield from _TextRun(run[0][0], [text for _, text in run], find_spans).secret_spans()
 
 
-class _Run:
-    """Neighboring texts of a list."""
+class _TextRun:
+    """Adjacent texts of a list, searched as one."""
 
-    def __init__(self, first: int, texts: list[str], spans: Callable[[str], list[Span]]) -> None:
+    def __init__(self, first: int, texts: list[str], find_spans: Callable[[str], list[Span]]) -> None:
         self._first = first
         self._texts = texts
-        self._spans = spans
-        self._taken: set[int] = set()
+        self._find_spans = find_spans
+        self._matched_indexes: set[int] = set()
 
-    def found(self) -> Iterator[ListSpan]:
+    def secret_spans(self) -> Iterator[ListSpan]:
         for separator in _SEPARATORS:
             starts = [0]
             for text in self._texts:
                 starts.append(starts[-1] + len(text) + len(separator))
             joined = separator.join(self._texts)
-            for span in self._spans(joined):
+            for span in self._find_spans(joined):
                 pieces = self._pieces(span, starts)
                 if self._is_new(pieces):
-                    self._taken.update(index for index, _, _ in pieces)
+                    self._matched_indexes.update(index for index, _, _ in pieces)
                     secret = span.secret or joined[span.start : span.end]
                     places = tuple((self._first + index, start, end) for index, start, end in pieces)
                     yield ListSpan(span, secret, places)
@@ -67,10 +67,10 @@ class _Run:
         return pieces
 
     def _is_new(self, pieces: list[tuple[int, int, int]]) -> bool:
-        """Whether it is neither found in one text alone nor by another separator before."""
-        if not pieces or any(index in self._taken for index, _, _ in pieces):
+        """Whether it is not found in one text alone, nor with the previous separator."""
+        if not pieces or any(index in self._matched_indexes for index, _, _ in pieces):
             return False
         if len(pieces) > 1:
             return True
         ((index, start, end),) = pieces
-        return not any(span.start < end and start < span.end for span in self._spans(self._texts[index]))
+        return not any(span.start < end and start < span.end for span in self._find_spans(self._texts[index]))

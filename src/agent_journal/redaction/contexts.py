@@ -1,4 +1,4 @@
-"""Secrets that are told by where they stand: in a URL, a header, an option, a statement."""
+"""Secrets that are recognized by their context: in a URL, a header, an option, a statement."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from agent_journal.redaction.rules import EDGE, Rule
 
 _OPAQUE = r"[A-Za-z0-9_.~+/=-]"
 _QUOTE = r"""(?:\\*["'`])?"""
-# What people say of an option of a program behind its name: `the --password option`.
-_OF_OPTIONS = re.compile(
+# Words that follow the name of an option in prose: `the --password option`.
+_WORDS_AFTER_OPTION = re.compile(
     r"(?:option|argument|parameter|param|switch|setting|variable|prompt|command)s?"
     r"|instead|should|cannot|without|through|before|because|either|unless|together|explicitly|directly",
     re.IGNORECASE,
@@ -21,17 +21,19 @@ _SET = (
     r"(?:set[ \t]+-[A-Za-z]{1,4}|setx|setenv|ENV|secret[ \t]+set|config(?:ure)?[ \t]+set)[ \t]+"
     r"(?i:[A-Z0-9_.:/-]{0,60}(?:token|key|secret|password|passwd))"
 )
-# As people say it, in Markdown, and in a table.
-_CALLED = r"(?i:api[ _-]?key|token|secret(?:[ _]key)?)(?:[ \t]+(?:is|was):?|[`*]{1,3}:|[`*]{0,3}[ \t]*\|)"
+# In a sentence, in Markdown, and in a table.
+_NAMED_IN_PROSE = (
+    r"(?i:api[ _-]?key|token|secret(?:[ _]key)?)(?:[ \t]+(?:is|was):?|[`*]{1,3}:|[`*]{0,3}[ \t]*\|)"
+)
 _STATEMENTS = (
     r"identified[ \t]+(?:with[ \t]+[a-z0-9_\"'`]{1,40}[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?"
     r"|password[ \t]*=?[ \t]+n?"
     r"|set[ \t]+password[ \t]+for[ \t]+[^\n=;]{1,80}=[ \t]*(?:password\()?"
     r"|convertto-securestring[ \t]+(?:-string[ \t]+)?"
 )
-_APART = r"(?:\s|\\n){1,24}"
-_NETRC = rf"login{_APART}[^\s\\]{{1,64}}{_APART}(?:account{_APART}[^\s\\]{{1,64}}{_APART})?password"
-_ASKS = (
+_BREAK = r"(?:\s|\\n){1,24}"
+_NETRC = rf"login{_BREAK}[^\s\\]{{1,64}}{_BREAK}(?:account{_BREAK}[^\s\\]{{1,64}}{_BREAK})?password"
+_READS_STDIN = (
     r"(?:sudo[ \t]+-[A-Za-z]{0,4}S\b|(?:sudo[ \t]+)?chpasswd\b|[a-z]+[ \t]+[^\n|]{0,120}-password-stdin\b)"
 )
 _ARGUMENTS = r"(?:[ \t][^\n|;\\]{0,120}?)?[ \t]"
@@ -45,53 +47,53 @@ _OPAQUE_OPTION = "--(?i:[a-z-]{0,20}(?:token|api-key|secret|secret-key|access-ke
 _USER_BEFORE = re.compile(r"([^\s/:@]*):\Z")
 
 
-def _is_random(match: re.Match[str], found: str) -> bool:
+def _is_random(match: re.Match[str], value: str) -> bool:
     return (
-        decoys.is_no_placeholder(match, found) and not decoys.is_reference(found) and decoys.is_random(found)
+        decoys.is_not_placeholder(match, value) and not decoys.is_reference(value) and decoys.is_random(value)
     )
 
 
-def _is_real(match: re.Match[str], found: str) -> bool:
+def _is_real(match: re.Match[str], value: str) -> bool:
     return (
-        decoys.is_no_placeholder(match, found)
-        and not decoys.is_reference(found)
-        and not decoys.is_word(found)
+        decoys.is_not_placeholder(match, value)
+        and not decoys.is_reference(value)
+        and not decoys.is_word(value)
     )
 
 
-def _is_given(match: re.Match[str], found: str) -> bool:
-    """Not what is said of the option that it stands behind."""
-    return _is_real(match, found) and _OF_OPTIONS.fullmatch(found.rstrip(".,:)")) is None
+def _is_argument(match: re.Match[str], value: str) -> bool:
+    """Whether a value is the argument of an option, not prose about the option."""
+    return _is_real(match, value) and _WORDS_AFTER_OPTION.fullmatch(value.rstrip(".,:)")) is None
 
 
-def _is_in_statement(match: re.Match[str], found: str) -> bool:
-    """Not `the library identified by 'name'`, as people say it too."""
-    is_said = match[0].startswith("identified") and found.replace("_", "").isalpha()
-    return _is_real(match, found) and not is_said
+def _is_in_statement(match: re.Match[str], value: str) -> bool:
+    """Whether a value is a password in SQL, not in prose: `the library identified by 'name'`."""
+    is_prose = match[0].startswith("identified") and value.replace("_", "").isalpha()
+    return _is_real(match, value) and not is_prose
 
 
-def _is_password_of_user(match: re.Match[str], found: str) -> bool:
-    """Not `postgres:postgres`, as every manual has it, nor a port."""
+def _is_password_of_user(match: re.Match[str], value: str) -> bool:
+    """Whether a value is a password, not the example `postgres:postgres` of manuals, nor a port."""
     user = _USER_BEFORE.search(match.string, match.start(), match.start(match.lastgroup or 0))
-    return _is_real(match, found) and not (user and user[1] == found) and not found.isdigit()
+    return _is_real(match, value) and not (user and user[1] == value) and not value.isdigit()
 
 
-def _is_credentials(match: re.Match[str], found: str) -> bool:
-    """Whether it is the base64 of `user:password`."""
+def _is_credentials(match: re.Match[str], value: str) -> bool:
+    """Whether a value is the base64 of `user:password`."""
     try:
-        text = base64.b64decode(found + "=" * (-len(found) % 4), validate=True).decode()
+        text = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
     except ValueError:
         return False
     user, colon, password = text.partition(":")
     return bool(colon and password and text.isprintable()) and _is_real(match, password) and user != password
 
 
-def _is_strong(match: re.Match[str], found: str) -> bool:
-    kinds = (any(map(str.islower, found)), any(map(str.isupper, found)), decoys.has_digit(found))
-    return all(kinds) and not found.isupper() and _is_real(match, found)
+def _is_strong(match: re.Match[str], value: str) -> bool:
+    kinds = (any(map(str.islower, value)), any(map(str.isupper, value)), decoys.has_digit(value))
+    return all(kinds) and not value.isupper() and _is_real(match, value)
 
 
-PLACED = (
+CONTEXTS = (
     Rule(
         kind="url-password",
         before=r"://[^\s/:@\"'`<>\\]{0,48}:",
@@ -109,7 +111,7 @@ PLACED = (
     ),
     Rule(
         kind="authorization",
-        before=(  # whatever the scheme is called, also where it names what it gives: Token token="…"
+        before=(  # any scheme, also with a parameter: Token token="…"
             rf"(?i:authorization){_QUOTE}[ \t]{{0,4}}[:=,][ \t]{{0,4}}{_QUOTE}"
             rf"(?!(?i:basic|bearer)[ \t])(?:[A-Za-z][A-Za-z0-9-]{{1,24}}[ \t]{{1,4}})?"
             rf"(?:[A-Za-z@!]{{1,24}}=)?{_QUOTE}"
@@ -137,7 +139,7 @@ PLACED = (
         before=r"(?<![A-Za-z0-9-])--?(?i:password|passwd|pass|passphrase)[ \t]{1,4}" + _QUOTE,
         pattern=r"[^\s\"'`\\<>|&;$-][^\s\"'`\\<>|&;]{5,128}",
         trigger=r"--?(?i:password|passwd|pass|passphrase)[ \t]{1,4}",
-        check=_is_given,
+        check=_is_argument,
     ),
     Rule(
         kind="token",
@@ -182,7 +184,7 @@ PLACED = (
         before=rf"(?<![A-Za-z0-9])(?:{_OPTIONS})[ \t]{{0,4}}{_QUOTE}",
         pattern=r"[^\s\"'`\\<>|&;$-][^\s\"'`\\<>|&;]{3,128}",
         trigger=_OPTIONS.replace(r"{0,120}?", "{0,120}"),
-        check=_is_given,
+        check=_is_argument,
     ),
     Rule(
         kind="password",  # htpasswd -b FILE USER SECRET, htpasswd -nb USER SECRET
@@ -195,10 +197,10 @@ PLACED = (
         check=_is_real,
     ),
     Rule(
-        kind="password",  # echo SECRET | sudo -S, and into others that ask for it
+        kind="password",  # echo SECRET | sudo -S, and other programs that read it
         before=rf"(?:echo|printf)[ \t]+(?:-[a-z]{{1,2}}[ \t]+)?{_QUOTE}",
         pattern=r"[^\s\"'`\\<>|&;$-][^\s\"'`\\<>|&;$]{3,128}",
-        after=rf"(?=(?:\\n)?{_QUOTE}[ \t]*\|[ \t]*{_ASKS})",
+        after=rf"(?=(?:\\n)?{_QUOTE}[ \t]*\|[ \t]*{_READS_STDIN})",
         trigger=r"\|[ \t]*(?:sudo[ \t]+-[A-Za-z]{0,4}S|(?:sudo[ \t]+)?chpasswd"
         r"|[a-z]+[ \t]+[^\n|]{0,120}-password-stdin)",
         check=_is_real,
@@ -236,7 +238,7 @@ PLACED = (
         check=_is_in_statement,
     ),
     Rule(
-        kind="password",  # "the password is Hunter2x", and beside it in a table
+        kind="password",  # "the password is Hunter2x", and in the next cell of a table
         before=r"(?i:password|passphrase|passcode)(?i:[ \t]+(?:is|was)|\*{0,2}[ \t]*[:|])[ \t]+[`\"'*]{0,2}",
         pattern=r"[^\s\"'`\\<>,;(){}\[\]*]{7,128}(?<![.])",
         trigger=(
@@ -246,10 +248,10 @@ PLACED = (
         check=_is_strong,
     ),
     Rule(
-        kind="token",  # "your API key is …", and beside it in a table
-        before=rf"{_CALLED}[ \t]+[`\"'*]{{0,2}}",
+        kind="token",  # "your API key is …", and in the next cell of a table
+        before=rf"{_NAMED_IN_PROSE}[ \t]+[`\"'*]{{0,2}}",
         pattern=rf"{_OPAQUE}{{16,}}+",
-        trigger=rf"{_CALLED}[ \t]+\\*[`\"'*]{{0,2}}{_OPAQUE}{{16}}",
+        trigger=rf"{_NAMED_IN_PROSE}[ \t]+\\*[`\"'*]{{0,2}}{_OPAQUE}{{16}}",
         check=_is_random,
     ),
     Rule(
@@ -283,7 +285,7 @@ PLACED = (
         check=_is_random,
     ),
     Rule(
-        kind="aws-secret-key",  # as in the table that the console gives, beside its access key
+        kind="aws-secret-key",  # after its access key, as in the table of the AWS console
         before=EDGE
         + r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s,;:|\"'\\]{1,12}(?:[A-Za-z_ ]{0,40}[\s,;:=|\"'\\]{1,12})?",
         pattern="[A-Za-z0-9+/]{40}",

@@ -1,4 +1,4 @@
-"""Passwords and keys that are told by the name they are given to: `DB_PASSWORD=…`, `"apiKey": "…"`."""
+"""Passwords and keys, recognized by the name they are assigned to: `DB_PASSWORD=…`, `"apiKey": "…"`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _KEY = (
 _PAT = r"(?:(?<![A-Za-z0-9])(?i:pat)|(?<=[a-z])Pat|(?<=[A-Z])PAT)(?![A-Za-z])"
 _SUFFIX = r"(?:[ _-]?(?:access|key|base|value|plain|prod|dev|live|test|staging|new|old|[0-9]{1,2})){0,2}"
 _QUOTE = r"""(?:\\*["'`]|&quot;|&#39;)"""
-# Between two fields of a record there may be the end of a line, which is `\n` within JSON, and a switch.
+# Between two fields of a record there may be a line break, which is `\n` within JSON, and a boolean field.
 _GAP = r"(?:\s|\\+[nrt])"
 _SWITCH = rf"""\\*["'][A-Za-z]{{1,20}}\\*["']:[ \t]?(?:true|false|null),{_GAP}{{0,24}}"""
 # `= "`, `: `, `\": \"`, `=>`, `:=`, ` [None]: `, `:** ` in Markdown, `: str = ` with a type, `", ` in a call,
-# `||`, `??` and `) or` before what counts if nothing is given; also `"name": "X", "value": "` and `name: X`,
-# `value: ` below it, as JSON and YAML have environments.
+# `||`, `??` and `) or` before a default; also `"name": "X", "value": "` and `name: X`, `value: ` on the next
+# line, as in the environments of JSON and YAML files.
 _SIGN = (
     rf"(?:{_QUOTE}?\]?(?: \[[A-Za-z0-9*]{{0,24}}\])?[ \t]{{0,8}}(?:={{1,3}}>?|:=|:(?:\*\*)?"
     r"|:[ \t]?&?[A-Za-z][A-Za-z.\[\]|]{0,24}[ \t]?=|\|\|=?|\?\?=?"
@@ -29,20 +29,20 @@ _SIGN = (
     rf"|{_QUOTE}(?:,|\)[ \t]or))[ \t]{{0,8}}"
 )
 _QUOTED = r"""[^\s"'`\\<>]"""
-# Between double quotes; not where single ones end a string of a program that goes on behind a plus sign.
-_BETWEEN = r"""(?:(?!'[+.]|[+.]')[^\s"\\])"""
-# What a value may have within JSON before something that makes a secret of it.
-_ANY = r"""(?:[^\s"\\]|\\+[^\snrt])"""
+# Between double quotes; not where single quotes end a string that continues after a plus sign.
+_IN_DOUBLE_QUOTES = r"""(?:(?!'[+.]|[+.]')[^\s"\\])"""
+# What a value may contain within JSON before the characters that make it a secret.
+_ANY_IN_JSON = r"""(?:[^\s"\\]|\\+[^\snrt])"""
 _BARE = r"""[^\s"'`\\<>,;(){}\[\]|&=]"""
-_LONGEST, _LONGEST_NAME = 600, 40
-_LEAST_PASSWORD, _LEAST_SECRET, _LEAST_KEY = 6, 8, 16
+_MAX_VALUE_CHARS, _MAX_NAME_CHARS = 600, 40
+_MIN_PASSWORD_CHARS, _MIN_SECRET_CHARS, _MIN_KEY_CHARS = 6, 8, 16
 
 _COOKIES = ("cookie", "set-cookie")
 _NAME = re.compile(rf"(?:{_PASSWORDS}|pass|{_KEY}|pat|secret_key_base|app_key){_SUFFIX}", re.IGNORECASE)
 _FIELD = re.compile(rf"([A-Za-z0-9_.-]{{0,200}}?){_NAME.pattern}", re.IGNORECASE)
 _IS_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
 _BEFORE_NAME = re.compile(r"[A-Za-z0-9_.-]{0,40}\Z")
-# Words before the name that make something public of it.
+# Words before the name that make the value public.
 _PUBLIC = re.compile(
     r"(?:page|next|prev|previous|starting|continuation|pagination|cursor|max|min|num|input|output|prompt|completion|total"
     r"|cached?|stop|bos|eos|pad|unk|special|public(?:[_.-]?key)?|publishable|type|(?<!r)sync|lock|cancel|cancellation|design|syntax"
@@ -55,7 +55,7 @@ _ENDS_WITH_PAT = re.compile("[a-z]pat[0-9]?\\Z")  # compat
 
 
 def kind_of_field(name: str, value: str) -> str | None:
-    """The kind of secret that a field of a record holds, if its name tells of one."""
+    """Return the kind of secret in a field of a record, going by its name; None if it is not a secret."""
     if name.lower() in _COOKIES:
         return "cookie" if decoys.is_random(value) and _may_be_real(value) else None
     named = _FIELD.fullmatch(name)
@@ -78,28 +78,30 @@ def _kind(name: str) -> str:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Whether what is given to a name is a secret, not a word, a placeholder or a piece of a program."""
+    """Whether an assigned value is a secret, not a word, a placeholder or a piece of code."""
     if not _may_be_real(value):
         return False
     if _IS_PASSWORD.search(name):
-        return len(value) >= _LEAST_PASSWORD and _is_password(value)
-    least = _LEAST_SECRET if "secret" in name.lower() else _LEAST_KEY
-    return len(value) >= least and decoys.is_random(value)
+        return len(value) >= _MIN_PASSWORD_CHARS and _is_password(value)
+    min_chars = _MIN_SECRET_CHARS if "secret" in name.lower() else _MIN_KEY_CHARS
+    return len(value) >= min_chars and decoys.is_random(value)
 
 
 def _may_be_real(value: str) -> bool:
-    return not (decoys.is_reference(value) or decoys.is_word(value)) and decoys.is_no_placeholder(None, value)
+    return not (decoys.is_reference(value) or decoys.is_word(value)) and decoys.is_not_placeholder(
+        None, value
+    )
 
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.+-]+@[\w-]+\.[\w.]+\Z|[0-9a-z.-]+:[0-9]+\Z", re.IGNORECASE)
 _IN_PROGRAM = re.compile(r"[(){}\[\];]|=>|->|::|\|\||&&|==|\w\.[a-z_]+\Z")
 _SYMBOLS = frozenset("!@#$%^&*+?~,")
-_LEAST_CLASSES = 3
+_MIN_CHARACTER_CLASSES = 3
 
 
 def _is_password(value: str) -> bool:
-    """Whether it may be a password: `hunter2`, `Tr0ub4dor&3`; not a word, a name or a call in a program."""
-    if _ADDRESS.match(value) or _IN_PROGRAM.search(value.rstrip("=")):  # which base64 ends with
+    """Whether a value may be a password: `hunter2`, `Tr0ub4dor&3`; not a word, a name or a function call."""
+    if _ADDRESS.match(value) or _IN_PROGRAM.search(value.rstrip("=")):  # as base64 ends
         return False
     if value.endswith("?") and value[:-1].isalpha():  # `Forgot?`
         return False
@@ -107,11 +109,11 @@ def _is_password(value: str) -> bool:
     lower, upper = any(map(str.islower, value)), any(map(str.isupper, value))
     if value.isalnum():
         return digits and (lower or upper)
-    return (digits or symbols) and sum((lower, upper, digits, symbols)) >= _LEAST_CLASSES
+    return (digits or symbols) and sum((lower, upper, digits, symbols)) >= _MIN_CHARACTER_CLASSES
 
 
-# What stands where a password would in types, forms, messages and programs, and no person would choose.
-_NO_PASSWORDS = re.compile(
+# Words in the place of a password in types, forms, messages and programs, which people do not choose.
+_LABELS = re.compile(
     r"accepted|argument|arguments|auth|authenticated|bigint|binary|blank|boolean|buffer|bytearray|bytes"
     r"|cannot|changed|char|character|characters|checked|clear|cleared|column|compare|config|configured"
     r"|confirm|confirmed|correct|creds|data|disabled|email|enabled|encoded|encrypt|encrypted|encryption"
@@ -125,31 +127,32 @@ _NO_PASSWORDS = re.compile(
     r"|updating|user|valid|validate|validated|validation|value|values|varchar|variable|verified|verify"
     r"|visible|weak|with|without|yes|zeroize"
 )
-# The word for a password, in English and as forms in other languages have it, and what keeps or names one.
-_ABOUT = re.compile(
+# The word for a password, in English and in forms in other languages, and what stores or names one.
+_WORDS_FOR_PASSWORD = re.compile(
     r"pass|pwd|secret|token|credential|login|contrase|clave|senha|palavra|parol|wachtwoord|kennwort|motdepasse|hasl|heslo|jelsz"
     r"|lozink|sala[ns]|adgang|l[oö]senord|[şs]ifre|\u043f\u0430\u0440\u043e\u043b|mật|\u5bc6|\u6697|\u30d1\u30b9|\ube44\ubc00|vault|bcrypt|sha\d|string",
     re.IGNORECASE,
 )
-_PLAIN = re.compile(r"[^\W\d_]+(?:[-_.!][^\W\d_]+)*!{0,3}")
-_CAMEL = re.compile("[a-z][A-Z]")
+_LETTERS = re.compile(r"[^\W\d_]+(?:[-_.!][^\W\d_]+)*!{0,3}")
+_CAMEL_CASE = re.compile("[a-z][A-Z]")
 
 
 def _is_plain_password(value: str) -> bool:
-    """Whether a word without digits, as all of a value, is a password: `swordfish`, not `Required`."""
-    if len(value) < _LEAST_PASSWORD or len(value) > _LONGEST_NAME or _PLAIN.fullmatch(value) is None:
+    """Whether a word without digits, as a whole value, is a password: `swordfish`, not `Required`."""
+    if len(value) < _MIN_PASSWORD_CHARS or len(value) > _MAX_NAME_CHARS or _LETTERS.fullmatch(value) is None:
         return False
-    is_label = value.isupper() or value.istitle()
+    is_capitalized = value.isupper() or value.istitle()
     is_program = _ADDRESS.match(value) is not None or _IN_PROGRAM.search(value) is not None or "." in value
-    is_said = (
-        _NO_PASSWORDS.fullmatch(value.lower().rstrip("!")) is not None or _ABOUT.search(value) is not None
+    is_about_password = (
+        _LABELS.fullmatch(value.lower().rstrip("!")) is not None
+        or _WORDS_FOR_PASSWORD.search(value) is not None
     )
-    return not (is_label or is_program or is_said) and _may_be_real(value)
+    return not (is_capitalized or is_program or is_about_password) and _may_be_real(value)
 
 
-_LEAST_PHRASE, _LONGEST_PHRASE = 10, 80
-# What is said about passwords in forms and messages, and what no password has: it is something else.
-_ABOUT_PASSWORDS = re.compile(
+_MIN_PHRASE_CHARS, _MAX_PHRASE_CHARS = 10, 80
+# Words of sentences about passwords in forms and messages, and characters that passphrases do not have.
+_SENTENCE = re.compile(
     r"pass|pwd|contrase|senha|parol|wachtwoord|парол|密[码碼]|暗証|パス|비밀|secret|[(){}\[\]<>%:;=|…]|\.(?:\s|\Z)|\n"
     r"|\b(?:a|an|and|any|are|at|be|by|can|do|enter|for|from|has|if|in|is|it|least|may|must|new|no|not|of|on|only|or"
     r"|please|set|should|that|the|this|to|type|use|used|was|when|will|with|you|your|characters|digits?|letters?)\b",
@@ -158,53 +161,53 @@ _ABOUT_PASSWORDS = re.compile(
 
 
 def _is_phrase(value: str) -> bool:
-    """Whether words with blanks between them may be a password, not what is said about one."""
-    is_said = _ABOUT_PASSWORDS.search(value) is not None
-    return _LEAST_PHRASE <= len(value) <= _LONGEST_PHRASE and not is_said and _may_be_real(value)
+    """Whether words may be a passphrase, not a sentence about passwords."""
+    is_sentence = _SENTENCE.search(value) is not None
+    return _MIN_PHRASE_CHARS <= len(value) <= _MAX_PHRASE_CHARS and not is_sentence and _may_be_real(value)
 
 
 # ── In text ──
 
 
-def _name_in(match: re.Match[str]) -> str:
-    """The whole name that a value is given to."""
+def _assigned_name(match: re.Match[str]) -> str:
+    """The whole name that a value is assigned to."""
     text, start = match.string, match.start()
-    before = _BEFORE_NAME.search(text, max(0, start - _LONGEST_NAME), start)
+    before = _BEFORE_NAME.search(text, max(0, start - _MAX_NAME_CHARS), start)
     named = _NAME.match(text, start)
     return f"{before[0] if before else ''}{named[0] if named else ''}"
 
 
-def _kind_in(match: re.Match[str]) -> str:
-    return _kind(_name_in(match))
+def _kind_of_match(match: re.Match[str]) -> str:
+    return _kind(_assigned_name(match))
 
 
-def _is_assigned(match: re.Match[str], found: str) -> bool:
-    name = _name_in(match)
+def _is_assigned(match: re.Match[str], value: str) -> bool:
+    name = _assigned_name(match)
     field = _FIELD.fullmatch(name)
     if field is None or _PUBLIC.search(field[1]):
         return False
     before = match.string[match.start() : match.start(match.lastgroup or 0)]
     if "," in before and "value" not in before:  # in a call, or in a list of names
         is_quoted = before.endswith(('"', "'", "`"))
-        return is_quoted and len(found) >= _LEAST_KEY and _may_be_real(found) and decoys.is_random(found)
+        return is_quoted and len(value) >= _MIN_KEY_CHARS and _may_be_real(value) and decoys.is_random(value)
     is_bare = before.endswith("=")
     if is_bare and name.isupper() and _IS_PASSWORD.search(name):
-        # As in a shell or an .env file, where any word may be one.
-        return len(found) >= _LEAST_PASSWORD and _may_be_real(found) and not found.isupper()
-    return _is_secret(name, found)
+        # As in a shell or an .env file, where any word may be a password.
+        return len(value) >= _MIN_PASSWORD_CHARS and _may_be_real(value) and not value.isupper()
+    return _is_secret(name, value)
 
 
-def _is_assigned_phrase(match: re.Match[str], found: str) -> bool:
-    """In a program it may be a text for people as well, unless it has a digit; in a shell hardly."""
+def _is_assigned_phrase(match: re.Match[str], value: str) -> bool:
+    """Whether an assigned text is a passphrase: in code only with a digit, as it may be a message there."""
     before = match.string[match.start() : match.start(match.lastgroup or 0)]
-    is_in_shell = _name_in(match).isupper() and before.rstrip("\\\"'`").endswith("=")
-    return "," not in before and _is_phrase(found) and (is_in_shell or decoys.has_digit(found))
+    is_in_shell = _assigned_name(match).isupper() and before.rstrip("\\\"'`").endswith("=")
+    return "," not in before and _is_phrase(value) and (is_in_shell or decoys.has_digit(value))
 
 
 # A key mixes letters and digits, a password has a digit or a symbol; after `DB_PASSWORD=` it may be a word.
 _TRIGGER = (
-    rf"(?i:(?:{_KEY}){_SUFFIX}){_SIGN}{_QUOTE}?{_ANY}{{0,64}}(?:[A-Za-z][0-9]|[0-9][A-Za-z])"
-    rf"|(?i:(?:{_PASSWORDS}|(?:^|[^A-Za-z])pass){_SUFFIX}){_SIGN}{_QUOTE}?{_ANY}{{0,64}}[0-9!@#$%^&*+?~,]"
+    rf"(?i:(?:{_KEY}){_SUFFIX}){_SIGN}{_QUOTE}?{_ANY_IN_JSON}{{0,64}}(?:[A-Za-z][0-9]|[0-9][A-Za-z])"
+    rf"|(?i:(?:{_PASSWORDS}|(?:^|[^A-Za-z])pass){_SUFFIX}){_SIGN}{_QUOTE}?{_ANY_IN_JSON}{{0,64}}[0-9!@#$%^&*+?~,]"
     rf"|(?:PASSW(?:OR)?D|PASSPHRASE|PASSCODE|PWD|_PASS)[A-Z0-9_]{{0,12}}={_BARE}{{6}}"
 )
 
@@ -217,16 +220,16 @@ def _rule(before_value: str, value: str, after: str, edge: str = "(?<![A-Za-z])"
         after=after,
         trigger=_TRIGGER,
         check=_is_assigned,
-        kind_in=_kind_in,
+        find_kind=_kind_of_match,
     )
 
 
 def _repeated(character: str) -> str:
-    return f"{character}{{{_LEAST_PASSWORD},{_LONGEST}}}+={{0,2}}"
+    return f"{character}{{{_MIN_PASSWORD_CHARS},{_MAX_VALUE_CHARS}}}+={{0,2}}"
 
 
-def _is_pat(_match: re.Match[str], found: str) -> bool:
-    return _may_be_real(found) and decoys.is_random(found)
+def _is_pat(_match: re.Match[str], value: str) -> bool:
+    return _may_be_real(value) and decoys.is_random(value)
 
 
 _PASSWORD_NAME = rf"[A-Za-z0-9_.-]{{0,60}}?(?i:{_PASSWORDS}|(?<![A-Za-z])pass){_SUFFIX}"
@@ -234,16 +237,16 @@ _PASSWORD_NAME_TRIGGER = rf"(?i:{_PASSWORDS}|[^A-Za-z]pass){_SUFFIX}"
 _LINE_END = r"(?:[ \t]{1,4}#[^\n\\]{0,120})?(?:\r?\n|\\{1,4}[rn]|\\{0,4}[\"']|$)"
 
 
-def _is_in_record(_match: re.Match[str], found: str) -> bool:
-    return _is_plain_password(found)
+def _is_in_record(_match: re.Match[str], value: str) -> bool:
+    return _is_plain_password(value)
 
 
-def _is_in_yaml(_match: re.Match[str], found: str) -> bool:
-    """Not the name of a variable: a line of a program may look the same."""
-    return _is_plain_password(found) and _CAMEL.search(found) is None and "_" not in found
+def _is_in_yaml(_match: re.Match[str], value: str) -> bool:
+    """Whether it is a plain password but not the name of a variable: a line of code may look the same."""
+    return _is_plain_password(value) and _CAMEL_CASE.search(value) is None and "_" not in value
 
 
-NAMED = (
+ASSIGNMENTS = (
     Rule(
         kind="token",  # a personal access token
         before=rf"{_PAT}{_SIGN}(?:{_QUOTE})?",
@@ -251,7 +254,11 @@ NAMED = (
         trigger=rf"(?:(?i:[^A-Za-z0-9]pat)|(?:^|[a-z])Pat|^pat|PAT){_SIGN}(?:{_QUOTE})?[A-Za-z0-9_.~+/=-]{{16}}",
         check=_is_pat,
     ),
-    _rule(r'\\*"', rf"{_QUOTED}{_BETWEEN}{{{_LEAST_PASSWORD - 2},{_LONGEST}}}(?<!['`])", r'(?=\\*")'),
+    _rule(
+        r'\\*"',
+        rf"{_QUOTED}{_IN_DOUBLE_QUOTES}{{{_MIN_PASSWORD_CHARS - 2},{_MAX_VALUE_CHARS}}}(?<!['`])",
+        r'(?=\\*")',
+    ),
     _rule(_QUOTE, _repeated(_QUOTED), rf"(?=\\|{_QUOTE})"),
     _rule("", _repeated(_BARE), r"(?![(\[{])", "(?<=[_-])"),
     Rule(
@@ -265,8 +272,8 @@ NAMED = (
 )
 
 _ASSIGNED = rf"(?:{_QUOTE})?\]?[ \t]{{0,4}}(?::=|=>?|:)[ \t]{{0,4}}{_QUOTE}"
-# In a group of its own, because what is no plain word may still be a password by the rules above.
-PLAIN = (
+# In a group of its own, because a value that is not a plain word may still match the rules above.
+PLAIN_PASSWORDS = (
     Rule(
         kind="password",  # of letters alone, between quotes
         before=rf"(?<![A-Za-z0-9_.-]){_PASSWORD_NAME}{_ASSIGNED}",
