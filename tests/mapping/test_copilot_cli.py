@@ -942,20 +942,18 @@ def test_lines_of_others_are_not_claimed(tmp_path: Path, line: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_both_ways_of_reading_make_the_same(
-    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def read_all_of_it() -> tuple[list[Any], list[str]]:
+def test_both_paths_give_the_same(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_everything() -> tuple[list[Any], list[str]]:
         notes = Notes()
         return list(read_all([str(case.location(tmp_path))], notes)), [str(note) for note in notes.kept]
 
-    usual = read_all_of_it()
-    monkeypatch.setattr(events.Events, "usual", lambda *_: None)
+    with_fast_path = read_everything()
+    monkeypatch.setattr(events.Events, "common_entry", lambda *_: None)
 
-    assert read_all_of_it() == usual
+    assert read_everything() == with_fast_path
 
 
-def test_the_usual_way_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_common_events_take_the_fast_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events.Events, "entry", None)
     conversation, _ = session(tmp_path, ("user.message", {"content": "x"}), ("abort", {"reason": "y"}))
 

@@ -1,4 +1,4 @@
-"""Readers: one module per source, each with `INFO`, `sniff` and `read`, found without a registry.
+"""Readers: one module per source, each with `INFO`, `sniff` and `read`, discovered without a registry.
 
 `dialects` has the formats that several readers share.
 Third parties add readers with the entry-point group `agent_journal.readers`.
@@ -36,106 +36,106 @@ if TYPE_CHECKING:
 
 
 class Retention(Struct, frozen=True, kw_only=True):
-    """That a tool deletes its own histories after a while, and how a person changes that.
+    """How a tool deletes its own sessions after some time, and how the user can change that.
 
-    Keys are steps into its settings file, which is JSON, with dots between them.
+    Keys are paths in its settings file, which is JSON, with dots between the steps.
     """
 
     settings: tuple[str, ...]
-    """Where the settings file lies; the first that is there holds."""
+    """The paths of the settings file; the first one that exists applies."""
     key: str
-    """After which time histories are deleted: a number of days, or a text such as `30d` or `2w`."""
+    """The key of the maximum age of sessions: a number of days, or a text such as `30d` or `2w`."""
     days: int
-    """After how many days if nobody settled it."""
+    """The default number of days."""
     switch: str = ""
-    """What, if it is false, keeps the tool from deleting."""
+    """The key that disables deletion if its value is false."""
     most: str = ""
-    """How many histories are left, whatever their age."""
+    """The key of the number of sessions that are left, regardless of their age."""
     advice: str
     """What to write into the file so that nothing is deleted."""
 
 
 class ReaderInfo(Struct, frozen=True, kw_only=True):
-    """What the rest of the program may know about a source."""
+    """What the rest of the program knows about a source."""
 
     name: str
-    """How the command line, ids and the archive call it."""
+    """Its name on the command line, in ids and in the archive."""
     title: str
-    """How people call it."""
+    """Its name for people."""
     versions: tuple[str, ...]
-    """Versions of the source's format that are understood, newest first; old ones stay."""
+    """The supported versions of its format, newest first; old ones stay."""
     revision: int = 1
-    """Of our mapping; raise it and kept bytes are read again."""
+    """The revision of our mapping; raising it causes a re-import."""
     names: dict[str, str] = {}
-    """What targets call it: `{"unified": "claude_code"}`."""
+    """Its names in target formats: `{"unified": "claude_code"}`."""
     config_key: str = ""
     """Its key in the configuration's `[storage.sources]`, where a value replaces `homes`."""
     env: tuple[str, ...] = ()
-    """Environment variables that move its home: ours and the vendor's."""
+    """Environment variables that change its location: ours and the vendor's."""
     homes: tuple[str, ...] = ()
-    """Globs of where it lies, on Linux, macOS and Windows."""
+    """Globs of its locations on Linux, macOS and Windows."""
     in_projects: tuple[str, ...] = ()
-    """Names of files that lie in people's project folders; those that other histories name are looked at."""
+    """Names of files in project folders; projects that other conversations name are searched."""
     companions: tuple[str, ...] = ()
     """Globs of files that belong to a unit and are never units themselves."""
     tool_kinds: dict[str, ToolKind] = {}
-    """What its tools do: `{"Bash": "shell"}`."""
+    """The kinds of its tools: `{"Bash": "shell"}`."""
     required: tuple[str, ...] = ()
     """Paths that its unified documents must have: `platform.version`, `messages[].role`; `a|b` is either."""
     allows_empty_text: bool = False
-    """Whether it writes an empty text where nothing is said: a message without content misses nothing."""
+    """Whether it writes an empty text if a message has no content, so that nothing is missing."""
     raw_field: str = ""
-    """Of a message's `extra`: its text as the model was given it, where that is not what the person said."""
+    """The key in a message's `extra` of the text as the model got it, if the user's own text differs."""
     record: RecordForm = RecordForm()
-    """How agent records tell of it."""
+    """How its agent records differ from others."""
     in_blocks: bool = False
-    """Whether its messages are lists of blocks, also where there is only one; unless `content` in a message's
-    `extra` is empty, which says that there is none."""
+    """Whether its messages are lists of blocks, even if there is only one. An empty `content` in a message's
+    `extra` says that there is none."""
     text_field: str = ""
-    """Of a message's `extra`: all that it says as one text, where that is not its texts, line by line."""
+    """The key in a message's `extra` of its whole text, if that is not the lines of its texts."""
     children_field: str = ""
-    """Of a message's `extra`, as a path: the ids of what is below it, where their order is one of its own."""
+    """The path in a message's `extra` to the ids of its children, if they have an order of their own."""
     undercounts: str = ""
-    """What its token counts leave out, as far as that is known."""
+    """What its token counts leave out, as far as known."""
     sums_requests: bool = False
-    """Whether its token counts are of several requests together: they do not tell how large a prompt was."""
+    """Whether its token counts cover several requests, so that the size of a prompt is unknown."""
     retention: Retention | None = None
-    """What the tool itself deletes, if it does."""
+    """When the tool itself deletes sessions, if it does."""
     resume: str = ""
-    """How a person goes on in that tool: `claude --resume {id}`."""
+    """The command that resumes a session in the tool: `claude --resume {id}`."""
     evidence: str = ""
-    """Where the format is known from, and when that was verified."""
+    """The sources of our knowledge of the format, and when it was verified."""
 
 
 class Reader(Protocol):
-    """What a reader module has."""
+    """The interface of a reader module."""
 
     INFO: ReaderInfo
 
     def sniff(self, peek: Peek) -> str | None:
-        """The version of the format if the input is this source's, else None."""
+        """Return the version of the format if the input belongs to this source, else None."""
 
     def read(self, source: Source, version: str, note: Notes) -> Iterator[Item]:
-        """Every conversation and memory, each as soon as it is whole."""
+        """Yield every conversation and memory, each as soon as it is complete."""
 
 
 @cache
 def discover() -> dict[str, Reader]:
-    """Every reader by its name."""
-    found = [
+    """Get all readers by name."""
+    modules = [
         importlib.import_module(f"{__name__}.{module.name}")
         for module in pkgutil.iter_modules(__path__)
         if module.name != "dialects"
     ]
-    found += plugins.load_plugins("agent_journal.readers", _what_is_wrong)
-    return {reader.INFO.name: reader for reader in found}
+    modules += plugins.load_plugins("agent_journal.readers", _find_defect)
+    return {reader.INFO.name: reader for reader in modules}
 
 
-def _what_is_wrong(module: Any) -> str | None:
-    """Why a reader of another package cannot be used; None if it can."""
-    wrong = plugins.find_defect(module, ReaderInfo, "sniff", "read")
-    if wrong is not None:
-        return wrong
+def _find_defect(module: Any) -> str | None:
+    """Explain why a reader of another package cannot be used; None if it can."""
+    defect = plugins.find_defect(module, ReaderInfo, "sniff", "read")
+    if defect is not None:
+        return defect
     info: ReaderInfo = module.INFO
     if not info.name or not info.versions:
         return "INFO has no name or no versions"
@@ -144,18 +144,18 @@ def _what_is_wrong(module: Any) -> str | None:
 
 
 def info(name: str) -> ReaderInfo | None:
-    """What is known of a source, None if nothing reads it; no other reader is imported if that can be."""
+    """Get the information about a source, None if there is no reader; imports only that one if possible."""
     module = name.replace("-", "_")
     try:
-        found: ReaderInfo = importlib.import_module(f"{__name__}.{module}").INFO
-    except (ImportError, AttributeError, ValueError):  # no module has such a name, or it is no reader's
+        reader_info: ReaderInfo = importlib.import_module(f"{__name__}.{module}").INFO
+    except (ImportError, AttributeError, ValueError):  # there is no such module, or it is not a reader
         reader = discover().get(name)
         return None if reader is None else reader.INFO
-    return found if found.name == name else None
+    return reader_info if reader_info.name == name else None
 
 
 def get(name: str) -> Reader:
-    """The reader of that name."""
+    """Get a reader by name."""
     readers = discover()
     if name not in readers:
         raise NoSuchName("reader", name, sorted(readers))
@@ -163,19 +163,19 @@ def get(name: str) -> Reader:
 
 
 def detect(reader: Reader, peek: Peek) -> str | None:
-    """The version that a reader sees in an input, or None; one that fails is in the `failures` of the peek.
+    """Ask a reader for the version of an input; None if it is not its own.
 
-    A reader of another package that fails once is not asked again.
+    A failure is added to the `failures` of the peek. A plugin that failed once is not asked again.
     """
     if reader.INFO.name in _failed:
         return None
     try:
         version: Any = reader.sniff(peek)
         if version is not None and not isinstance(version, str):
-            raise TypeError(f"sniff gave a {type(version).__name__}")  # noqa: TRY301 (as if it had failed)
+            raise TypeError(f"sniff gave a {type(version).__name__}")  # noqa: TRY301 (handled like a failure)
     except AgentJournalError:
-        raise  # the file cannot be read, whoever asks
-    except Exception as error:  # whatever is wrong with one reader, the others are asked
+        raise  # no reader can read the file
+    except Exception as error:  # a faulty reader must not stop the others
         package = plugins.package_of(reader)
         if package is None and isinstance(error, OSError):
             raise UnreadableSource(peek.label, (error.strerror or str(error)).lower()) from error
@@ -192,25 +192,25 @@ _failed: set[str] = set()
 
 
 def claims(peek: Peek) -> list[tuple[Reader, str]]:
-    """Every reader that says the input is its own, with the version it sees."""
-    asked = [(reader, detect(reader, peek)) for reader in discover().values()]
-    found = [(reader, version) for reader, version in asked if version is not None]
-    further = None if found else peek.further()
-    return found if further is None else claims(further)
+    """Get every reader that claims the input, with the version."""
+    versions = [(reader, detect(reader, peek)) for reader in discover().values()]
+    claimants = [(reader, version) for reader, version in versions if version is not None]
+    further = None if claimants else peek.further()
+    return claimants if further is None else claims(further)
 
 
 def identify(peek: Peek) -> tuple[Reader, str]:
-    """The one reader whose input this is. None or several are errors: there are no scores."""
-    found = claims(peek)
-    if not found:
+    """Get the one reader that claims the input, with the version; none or several are an error."""
+    claimants = claims(peek)
+    if not claimants:
         raise UnknownFormat(peek.label, peek.looks_like(), len(discover()))
-    if len(found) > 1:
-        raise AmbiguousFormat(peek.label, [reader.INFO.name for reader, _ in found])
-    return found[0]
+    if len(claimants) > 1:
+        raise AmbiguousFormat(peek.label, [reader.INFO.name for reader, _ in claimants])
+    return claimants[0]
 
 
 def is_companion(path: str) -> bool:
-    """Whether a file belongs to some unit and is not one itself."""
+    """Whether a file is a companion of a unit and not a unit itself."""
     return _companions().match(f"/{path}") is not None
 
 
@@ -219,8 +219,8 @@ def _companions() -> re.Pattern[str]:
     from fnmatch import translate  # noqa: PLC0415 (only folders need it)
 
     patterns = [pattern for reader in discover().values() for pattern in reader.INFO.companions]
-    # Nearly all begin so; together they are looked for once, not each from the beginning of the path.
+    # Nearly all patterns begin with `*/`; one regular expression tries them together at each slash.
     inside = [translate(pattern[2:]) for pattern in patterns if pattern.startswith("*/")]
     others = [translate(pattern) for pattern in patterns if not pattern.startswith("*/")]
-    wanted = [f"(?s:.*/)(?:{'|'.join(inside)})"] if inside else []
-    return re.compile("|".join(wanted + others) or "(?!)")
+    alternatives = [f"(?s:.*/)(?:{'|'.join(inside)})"] if inside else []
+    return re.compile("|".join(alternatives + others) or "(?!)")

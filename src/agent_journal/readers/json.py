@@ -1,4 +1,4 @@
-"""Our own JSON, read back: one conversation or memory of the model per line."""
+"""Our own JSON: one conversation or memory of the model per line."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def sniff(peek: Peek) -> str | None:
     """Claim records that carry the tag of a conversation or memory, its source and its content."""
     if not {"type", "id", "source"} <= peek.keys:
         return None
-    return "1" if any(_is_ours(record) for record in peek.records) else None
+    return "1" if any(_is_own_record(record) for record in peek.records) else None
 
 
-def _is_ours(record: dict[str, Any]) -> bool:
+def _is_own_record(record: dict[str, Any]) -> bool:
     if record.get("type") == "conversation":
         return "source" in record and "id" in record and not {"mapping", "chat_messages"} & record.keys()
     return record.get("type") == "memory" and {"id", "source", "kind", "text"} <= record.keys()
 
 
 def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
-    """Yield each line as the conversation or memory it is; a line that is neither is noted."""
+    """Yield the conversation or memory in each line; any other line is noted."""
     for where, record in json_stream.values(source, note):
         try:
             yield msgspec.convert(record, Conversation | Memory)

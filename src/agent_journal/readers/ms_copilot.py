@@ -57,7 +57,7 @@ class Layout(NamedTuple):
 class Dated(NamedTuple):
     """An entry with its time, or the time of a neighboring entry if it has none."""
 
-    moment: datetime
+    time: datetime
     entry: Entry
 
 
@@ -124,7 +124,7 @@ def _entry(fields: Fields, layout: Layout, topic: str | None, *, day_first: bool
     author = "user" if layout.author is None else fields.look(layout.author)
     text = fields.look(layout.text)
     entry_id = ids.uuid5(f"{INFO.name}\0{topic}\0{written}\0{author}\0{text}")
-    at = _moment(fields, layout.time, day_first=day_first)
+    at = _time(fields, layout.time, day_first=day_first)
     if not author or text is None:
         missing = layout.text if text is None else layout.author
         fields.note(Kind.UNKNOWN_TYPE, fields.where, f"a row without {missing}")
@@ -144,7 +144,7 @@ def _entry(fields: Fields, layout: Layout, topic: str | None, *, day_first: bool
     )
 
 
-def _moment(fields: Fields, name: str, *, day_first: bool) -> str | None:
+def _time(fields: Fields, name: str, *, day_first: bool) -> str | None:
     """Return the time of a row; the original text, often without a zone, stays if it differs."""
     written = fields.look(name)
     if not written or not written.strip():
@@ -183,11 +183,11 @@ def _conversations(run: list[Entry], title: str | None) -> Iterator[Conversation
     """Split the entries of one title at pauses of more than a day, in the order of the file."""
     pieces: list[list[Entry]] = []
     last: datetime | None = None
-    for moment, entry in _in_order(run):
-        if last is None or moment - last > _MAX_PAUSE:
+    for time, entry in _in_order(run):
+        if last is None or time - last > _MAX_PAUSE:
             pieces.append([])
         pieces[-1].append(entry)
-        last = moment
+        last = time
     if len(pieces) > 1 and any(entry is run[0] for entry in pieces[-1]):
         pieces.reverse()
     return (_conversation(piece, title) for piece in pieces)
@@ -228,21 +228,21 @@ def _with_unique_id(conversation: Conversation, counts: Counter[str]) -> Convers
 def _in_order(run: list[Entry]) -> list[Dated]:
     """Sort entries oldest first (files are newest first), and prompts before answers of the same time."""
     known = [_parsed(entry.at) for entry in run]
-    if _is_newest_first(run, [moment for moment in known if moment is not None]):
+    if _is_newest_first(run, [time for time in known if time is not None]):
         run, known = run[::-1], known[::-1]
-    last = next((moment for moment in known if moment is not None), _NO_TIME)
+    last = next((time for time in known if time is not None), _NO_TIME)
     dated: list[Dated] = []
-    for moment, entry in zip(known, run, strict=True):
-        last = moment or last
+    for time, entry in zip(known, run, strict=True):
+        last = time or last
         dated.append(Dated(last, entry))
-    dated.sort(key=lambda one: one.moment)
-    blocks = (list(block) for _, block in groupby(dated, key=lambda one: one.moment))
+    dated.sort(key=lambda one: one.time)
+    blocks = (list(block) for _, block in groupby(dated, key=lambda one: one.time))
     return [one for block in blocks for one in (block[::-1] if _answers_first(block) else block)]
 
 
-def _is_newest_first(run: list[Entry], moments: list[datetime]) -> bool:
-    falling = sum(later < earlier for earlier, later in pairwise(moments))
-    rising = sum(later > earlier for earlier, later in pairwise(moments))
+def _is_newest_first(run: list[Entry], times: list[datetime]) -> bool:
+    falling = sum(later < earlier for earlier, later in pairwise(times))
+    rising = sum(later > earlier for earlier, later in pairwise(times))
     if falling == rising:
         return _answers_first([Dated(_NO_TIME, entry) for entry in run])
     return falling > rising

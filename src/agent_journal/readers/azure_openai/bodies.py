@@ -100,7 +100,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _value(text: str | bytes, note: Notes, location: str) -> Any:
-    """Return the value of a text, with notes on oddities; BAD, without a note, if it is not JSON."""
+    """Return the value of a text, with notes; BAD, without a note, if it is not JSON."""
     try:
         return _decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -119,5 +119,5 @@ def _decoded(text: str, note: Notes, location: str) -> Side:
         note(Kind.UNKNOWN_TYPE, location, "a text that is not JSON")
         return Side(None, text)
     note(Kind.TRUNCATED, location, f"the log has {len(text):,} characters of it")
-    mended = _value(json_stream.mended(text.encode("utf-8", "replace")), note, location)
-    return Side(None if mended is json_stream.BAD else mended, text)
+    repaired = _value(json_stream.mended(text.encode("utf-8", "replace")), note, location)
+    return Side(None if repaired is json_stream.BAD else repaired, text)

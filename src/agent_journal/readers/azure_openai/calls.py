@@ -242,17 +242,17 @@ def _times(rows: list[Row], answer_rows: list[Row]) -> tuple[str | None, str | N
 
     Other times stay in their rows.
     """
-    stated = next((at for row in rows if (at := row.moment((RESPONSE_TIME,)))), None)
+    stated = next((at for row in rows if (at := row.time((RESPONSE_TIME,)))), None)
     if len(rows) == 1:
-        at = rows[0].moment(TIMES)
+        at = rows[0].time(TIMES)
         return at, stated or (at if answer_rows else None)
-    times = [row.when(TIMES) for row in rows]
+    times = [row.peek_time(TIMES) for row in rows]
     started = _sort_times(times)[:1]
     answers = [at for row, at in zip(rows, times, strict=True) if row in answer_rows]
     ended = [stated] if stated else _sort_times(answers)[-1:]
     for row, at in zip(rows, times, strict=True):
         if at is None or at in started or at in ended:
-            row.moment(TIMES)
+            row.time(TIMES)
     return started[0] if started else None, ended[0] if ended else None
 
 

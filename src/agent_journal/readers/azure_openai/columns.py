@@ -1,4 +1,4 @@
-"""A row whose columns are found in any spelling, also in nested columns."""
+"""A row whose columns are cell in any spelling, also in nested columns."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ class Row:
 
     def column(self, name: str) -> str | None:
         """Return the row's spelling of a column; None if it lacks the column."""
-        found = self._find(name)
-        return None if found is None else found[1]
+        cell = self._find(name)
+        return None if cell is None else cell[1]
 
     def look(self, name: str) -> Any:
         """Return a value and leave it in place; absent columns, the most common case, are fastest."""
@@ -118,28 +118,28 @@ class Row:
         value = None if column is None else self._values.get(column)
         if value is not None or not self._nested_rows:
             return value
-        found = self._find(name)
-        return None if found is None else found[0].look(found[1])
+        cell = self._find(name)
+        return None if cell is None else cell[0].look(cell[1])
 
     def take(self, name: str) -> Any:
         """Take a value of any type."""
-        found = self._find(name)
-        return None if found is None else found[0].take(found[1])
+        cell = self._find(name)
+        return None if cell is None else cell[0].take(cell[1])
 
     def text(self, name: str) -> str | None:
         """Take a text; None if it is empty."""
         column = self._columns.get(name)
         if column is not None and self._values.get(column).__class__ is str:
             return self._values.pop(column) or None
-        found = self._find(name) if self.has(name) else None
-        return None if found is None else found[0].text(found[1]) or None
+        cell = self._find(name) if self.has(name) else None
+        return None if cell is None else cell[0].text(cell[1]) or None
 
     def whole(self, name: str) -> int | None:
         """Take an integer, also one written as text."""
-        found = self._find(name)
-        if found is None:
+        cell = self._find(name)
+        if cell is None:
             return None
-        fields, column = found
+        fields, column = cell
         value = fields.look(column)
         if value.__class__ is str and value.isascii() and value.isdigit() and len(value) <= _MAX_DIGITS:
             return int(fields.take(column))
@@ -147,10 +147,10 @@ class Row:
 
     def number(self, name: str) -> int | float | None:
         """Take a number, also one written as text."""
-        found = self._find(name)
-        if found is None:
+        cell = self._find(name)
+        if cell is None:
             return None
-        fields, column = found
+        fields, column = cell
         value = fields.look(column)
         if value.__class__ is not str:
             return fields.number(column)
@@ -160,21 +160,21 @@ class Row:
             return float(value) if "." in value else int(value)
         return fields.number(column)
 
-    def when(self, names: Iterable[str]) -> str | None:
-        """Return the time that `moment` would take."""
+    def peek_time(self, names: Iterable[str]) -> str | None:
+        """Return the time that `time` would take."""
         for name in names:
             if (value := self.look(name)) is not None:
-                return moment(value)
+                return parse_time(value)
         return None
 
-    def moment(self, names: Iterable[str]) -> str | None:
+    def time(self, names: Iterable[str]) -> str | None:
         """Take the first time of some columns."""
         for name in names:
-            found = self._find(name)
-            if found is None:
+            cell = self._find(name)
+            if cell is None:
                 continue
-            fields, column = found
-            if (at := moment(fields.look(column))) is not None:
+            fields, column = cell
+            if (at := parse_time(fields.look(column))) is not None:
                 fields.drop(column)
                 return at
             return fields.moment(column)
@@ -185,14 +185,14 @@ class Row:
         return self._fields.rest()
 
 
-def moment(value: Any) -> str | None:
+def parse_time(value: Any) -> str | None:
     """Parse a time as logs write it."""
-    return _written(value) if value.__class__ is str else timestamps.moment(value)
+    return _parse_text(value) if value.__class__ is str else timestamps.moment(value)
 
 
 # The rows of a call mostly have the same time, which is needed again when they are parsed.
 @lru_cache(maxsize=4096)
-def _written(text: str) -> str | None:
-    """A time as a text; the portal's CSV has it as people write it."""
+def _parse_text(text: str) -> str | None:
+    """Parse a time as text; the portal's CSV has the local format."""
     at = timestamps.moment(text)
     return timestamps.from_locale(text) if at is None and _NUMERIC_DATE.match(text) else at

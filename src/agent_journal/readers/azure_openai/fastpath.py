@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal.readers.azure_openai.columns import moment
+from agent_journal.readers.azure_openai.columns import parse_time
 from agent_journal.readers.azure_openai.names import (
     CORRELATION,
     DEPLOYMENT,
@@ -109,4 +109,4 @@ def _has_expected_types(values: Bag) -> bool:
     for name in TOKENS:
         if name in columns and values[columns[name]].__class__ is not int:
             return False
-    return all(moment(values[columns[name]]) is not None for name in TIMES if name in columns)
+    return all(parse_time(values[columns[name]]) is not None for name in TIMES if name in columns)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent_journal.decoding.spill import Grouped, flat_size
 from agent_journal.model import timestamps
 from agent_journal.notes import Kind
-from agent_journal.readers.azure_openai.columns import Layout, glance, layout, moment, open_nested
+from agent_journal.readers.azure_openai.columns import Layout, glance, layout, open_nested, parse_time
 from agent_journal.readers.azure_openai.names import IDS, TIMES
 from agent_journal.readers.azure_openai.rows import LocatedRow
 
@@ -66,10 +66,10 @@ def _values(values: Bag, known: Layout, names: tuple[str, ...], columns: tuple[s
 def _epoch_ms(value: Any) -> int | None:
     if value.__class__ is str:
         return _epoch_ms_of(value)
-    return None if value is None else timestamps.epoch_ms(moment(value))
+    return None if value is None else timestamps.epoch_ms(parse_time(value))
 
 
 # The rows of a call mostly have the same time.
 @lru_cache(maxsize=8)
 def _epoch_ms_of(text: str) -> int | None:
-    return timestamps.epoch_ms(moment(text))
+    return timestamps.epoch_ms(parse_time(text))

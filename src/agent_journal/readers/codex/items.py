@@ -14,7 +14,7 @@ from agent_journal.model.content_blocks import unwrapped_parts
 from agent_journal.notes import Kind
 from agent_journal.readers.codex.names import CONTEXTS, IMAGE_TAGS, INJECTED, REQUEST, kind_of
 from agent_journal.readers.dialects.injected_text import mark_injected_parts, with_typed_text
-from agent_journal.readers.dialects.openai_items import TEXT_PIECE_FIELDS, TEXTS, id_of, take_reasoning
+from agent_journal.readers.dialects.openai_items import TEXT_PIECE_FIELD_COUNT, TEXTS, id_of, take_reasoning
 from agent_journal.readers.dialects.openai_messages import parse_data_url
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class ItemConverter:
             self._note(Kind.WRONG_TYPE, location, f"a content part is {type(raw).__name__}")
             return Other(data=raw)
         kind = raw.get("type")
-        if len(raw) == TEXT_PIECE_FIELDS and kind in TEXTS and raw.get("text").__class__ is str:
+        if len(raw) == TEXT_PIECE_FIELD_COUNT and kind in TEXTS and raw.get("text").__class__ is str:
             return Text(text=raw["text"])
         fields = Fields(dict(raw), self._note, location)
         fields.drop("type")

@@ -80,7 +80,7 @@ INFO = ReaderInfo(
     required=("messages[].timestamp", "messages[].content"),
     raw_field="transformedContent",
     resume="copilot --resume {id}",
-    undercounts="older versions tell what was sent to a model only when a session ends",
+    undercounts="older versions state what was sent to a model only when a session ends",
     sums_requests=True,
     evidence=(
         "the vendor's package 1.0.40 with its schema of events, its public SDK, samples of 0.0.3xx to "
@@ -106,6 +106,6 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
 
     session = Session(source, note)
     session.read()
-    if not session.is_one:
+    if not session.has_known_entries:
         raise UnreadableSource(source.label, "no line in it is an event of a session")
     yield session.conversation(INFO.name)

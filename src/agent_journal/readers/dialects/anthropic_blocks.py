@@ -109,7 +109,7 @@ def parse_block(block: Any, note: Notes, location: int | str, tool_kinds: ToolKi
 
 
 def parse_plain_block(kind: Any, block: dict[str, Any], tool_kinds: ToolKinds) -> Part | None:
-    """Return the part of a common block that has only its usual fields; None for any other block."""
+    """Return the part of a common block that has only its basic fields; None for any other block."""
     size = len(block)
     if kind == "text":
         if size == 2 and (text := block.get("text")).__class__ is str:  # noqa: PLR2004 (type and text)

@@ -32,7 +32,7 @@ _OPENING = re.compile(r"\s*<([A-Za-z][\w-]*)(?:\s[^<>]*)?>")
 
 
 class Tags:
-    """Finds the blocks of some tags at the beginning of a text."""
+    """Locates blocks of certain tags at the beginning of a text."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 TEXTS = ("input_text", "output_text", "summary_text", "reasoning_text", "text")
-TEXT_PIECE_FIELDS = 2
+TEXT_PIECE_FIELD_COUNT = 2
 """The number of fields of a plain piece of text: its type and the text."""
 _MEDIA: dict[str, MediaKind] = {"input_image": "image", "input_file": "file", "computer_screenshot": "image"}
 _LINKS = ("image_url", "file_url", "file_data")
@@ -210,7 +210,7 @@ def _take_joined_texts(item: Fields, name: str) -> str | None:
     if not pieces:
         return None
     texts = [piece["text"] for piece in pieces if _is_text(piece)]
-    if len(texts) < len(pieces) or any(len(piece) > TEXT_PIECE_FIELDS for piece in pieces):
+    if len(texts) < len(pieces) or any(len(piece) > TEXT_PIECE_FIELD_COUNT for piece in pieces):
         item.keep(name, pieces)
     return "\n".join(texts) if texts else None
 

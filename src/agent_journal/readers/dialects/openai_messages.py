@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 # Roles whose messages may be only a text; a tool's message is a result.
 _PLAIN_ROLES = frozenset({"user", "assistant", "system"})
-_PLAIN_MESSAGE_FIELDS = 2
+_PLAIN_MESSAGE_FIELD_COUNT = 2
 # The number of fields of a usage object without details.
-_BASIC_USAGE_FIELDS = 3
+_BASIC_USAGE_FIELD_COUNT = 3
 # Mistral's documents are linked like images.
 _LINKED: dict[str, MediaKind] = {"image_url": "image", "video_url": "video", "document_url": "document"}
 # Anthropic's blocks, which gateways pass through unchanged in this dialect.
@@ -74,7 +74,7 @@ def parse_message(raw: Any, note: Notes, location: int | str) -> ParsedMessage:
 
 def parse_plain_message(raw: dict[str, Any]) -> ParsedMessage | None:
     """Convert a message with only a role and a text, as most are; None for any other."""
-    if len(raw) != _PLAIN_MESSAGE_FIELDS:
+    if len(raw) != _PLAIN_MESSAGE_FIELD_COUNT:
         return None
     role, content = raw.get("role"), raw.get("content")
     if content.__class__ is not str or role.__class__ is not str or role not in _PLAIN_ROLES:
@@ -372,7 +372,7 @@ def parse_usage(raw: Any, key: str | None) -> Usage | None:
     prompt, completion = counted(raw.get("prompt_tokens")), counted(raw.get("completion_tokens"))
     total = counted(raw.get("total_tokens"))
     cached = written = reasoning = None
-    if len(raw) > _BASIC_USAGE_FIELDS or prompt is None or completion is None or total is None:
+    if len(raw) > _BASIC_USAGE_FIELD_COUNT or prompt is None or completion is None or total is None:
         cached = _detail_count(raw, "prompt_tokens_details", "cached_tokens")
         written = _detail_count(raw, "prompt_tokens_details", "cache_write_tokens")
         if cached is None:

@@ -1,4 +1,4 @@
-"""The texts of files in an export that somebody may have written and given to a model."""
+"""Texts of files in an export, as users write them and attach them to a message."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_text(file: Source, note: Notes) -> str | None:
 
 
 def decode_text(content: bytes) -> str | None:
-    """Decode bytes as a text that somebody may have written; None if they are not such a text."""
+    """Decode bytes as a text that a user may have written; None if they are not such a text."""
     if len(content) > MAX_TEXT_BYTES or b"\0" in content:
         return None
     try:

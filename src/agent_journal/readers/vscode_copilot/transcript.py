@@ -26,7 +26,7 @@ def read_transcript(source: Source, note: Notes, name: str) -> Conversation:
     """Read the conversation of a transcript."""
     events = Session(source, note)
     events.read()
-    if not events.is_one:
+    if not events.has_known_entries:
         raise UnreadableSource(source.label, "it contains no event of a session")
     conversation = events.conversation(name)
     workspace = companions.load_workspace(source, note)

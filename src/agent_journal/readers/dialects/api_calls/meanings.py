@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Identifies the form of a message: role and text if it has nothing else, otherwise a hash.
 Form: TypeAlias = bytes | tuple[str, str]
 
-_PLAIN_MESSAGE_FIELDS = 2
+_PLAIN_MESSAGE_FIELD_COUNT = 2
 _encode = msgspec.json.Encoder().encode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
@@ -47,7 +47,7 @@ class Meanings:
 
     def of_plain(self, raw: Any) -> tuple[int, Form] | None:
         """Return the same for a message with only a role and a text in `content`; else None."""
-        if raw.__class__ is not dict or len(raw) != _PLAIN_MESSAGE_FIELDS:
+        if raw.__class__ is not dict or len(raw) != _PLAIN_MESSAGE_FIELD_COUNT:
             return None
         role, content = raw.get("role"), raw.get("content")
         if role.__class__ is not str or content.__class__ is not str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent_journal.readers.dialects.api_calls.dialects import Dialect
     from agent_journal.readers.dialects.api_calls.exchange import Exchange
 
-_ROOT_PLACE = 0
+_ROOT_INDEX = 0
 # Beyond this size, the dialogues that have not grown for the longest time go to a file.
 _MAX_MEMORY_BYTES = 64 << 20
 # The estimated size of a call without its messages.
@@ -44,7 +44,7 @@ class _Endpoint(Struct, frozen=True, gc=False):
     message_id: str | None
 
 
-_BEGINNING = _Endpoint(_ROOT_PLACE, None, None)
+_BEGINNING = _Endpoint(_ROOT_INDEX, None, None)
 
 
 class Stitching:
@@ -126,7 +126,7 @@ class Stitching:
         if not messages:
             return NOTHING
         meaning, form = self._meaning(messages[0], dialect)
-        place = self._places.get((_ROOT_PLACE, meaning))
+        place = self._places.get((_ROOT_INDEX, meaning))
         if place is not None:
             return self._trails.find_repeated(place, messages, dialect)
         # No dialogue has this beginning: it may be the middle of one.
@@ -178,7 +178,7 @@ class Stitching:
                 Kind.DANGLING_PARENT, exchange.location, f"it continues response {exchange.after[:80]!r}"
             )
             number, _ = self._meanings.of(exchange.after, "response", _identity)
-            return _Endpoint(self._place_after(_ROOT_PLACE, -1 - number), None, None)
+            return _Endpoint(self._place_after(_ROOT_INDEX, -1 - number), None, None)
         if exchange.session is not None:
             return self._ends.get(("session", exchange.session), _BEGINNING)
         return _BEGINNING

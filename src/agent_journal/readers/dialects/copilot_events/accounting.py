@@ -1,11 +1,11 @@
-"""What a session used: each API response is counted once, whatever a version writes about it.
+"""The token usage of a session: each API response is counted once, in whatever form a version states it.
 
-* A record states one response, and its messages have it.
-* `session.shutdown` and `session.usage_checkpoint` state sums by model: of the process, or since about 1.0.7x
-  of the whole session, with all that is in earlier sums and in records. What they state beyond that is of the
-  messages since the sums before that have no record: those of one model share a key, and the last has it.
-* Without either, a message states only what came out.
-* `session.compaction_complete` states what a summary took: as of 1.0.102 that is in no record and in no sum.
+* A record states the usage of one response; it belongs to the messages of the response.
+* `session.shutdown` and `session.usage_checkpoint` state totals by model: of the process, or since about
+  1.0.7x of the whole session, including earlier totals and records. The rest belongs to the messages since
+  the previous totals that have no record: those of one model share a key, and the last one gets the usage.
+* Without either, a message states only its output tokens.
+* `session.compaction_complete` states the usage of a summary: as of 1.0.102 no record and no total has it.
 """
 
 from __future__ import annotations
@@ -26,187 +26,190 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
     from agent_journal.readers.dialects.copilot_events.events import Entry
 
-_BEGINNINGS = frozenset({"session.start", "session.resume"})
-_END = "session.shutdown"
-_SUMS = frozenset({_END, "session.usage_checkpoint"})
+_START_EVENTS = frozenset({"session.start", "session.resume"})
+_SHUTDOWN = "session.shutdown"
+_TOTALS_EVENTS = frozenset({_SHUTDOWN, "session.usage_checkpoint"})
 _COMPACTION = "session.compaction_complete"
-_TURNING_POINTS = _BEGINNINGS | _SUMS | {_COMPACTION}
+_ACCOUNTING_EVENTS = _START_EVENTS | _TOTALS_EVENTS | {_COMPACTION}
 
 
-def settle(entries: list[Entry], note: Notes) -> list[Entry]:
-    """Put what was used into the messages it is about; where there is none, an empty one is put in."""
+def assign_usage(entries: list[Entry], note: Notes) -> list[Entry]:
+    """Assign usage to the messages that it belongs to; insert an empty message where there is none."""
     answers: list[int] = []
     points: list[int] = []
-    recorded: list[int] = []
-    for place, entry in enumerate(entries):
+    record_indexes: list[int] = []
+    for index, entry in enumerate(entries):
         if entry.__class__ is Event:
             name = entry.name
-            if name in _TURNING_POINTS:
-                points.append(place)
+            if name in _ACCOUNTING_EVENTS:
+                points.append(index)
             elif name in records.NAMES:
-                recorded.append(place)
+                record_indexes.append(index)
         elif entry.role == "assistant":  # type: ignore[union-attr] # no event, so a message
-            answers.append(place)
+            answers.append(index)
     stated = Records(note)
-    if recorded:
-        stated.add_all(entries, sorted([*answers, *recorded]))
+    if record_indexes:
+        stated.add_all(entries, sorted([*answers, *record_indexes]))
         stated.find_answers(entries, answers)
-        records.settle(entries, stated)
-    return _Accounting(entries, note, stated).settled(answers, points)
+        records.assign(entries, stated)
+    return _Accounting(entries, note, stated).assign(answers, points)
 
 
 class _Accounting:
-    """Goes through a session and takes apart what its sums state."""
+    """Goes through a session and divides its totals among its messages."""
 
-    def __init__(self, entries: list[Entry], note: Notes, stated: Records) -> None:
+    def __init__(self, entries: list[Entry], note: Notes, records_: Records) -> None:
         self._entries = entries
         self._note = note
-        self._records = {record.place: record for record in stated}
-        self._traceless = {record.tokens[:2] for record in stated if not record.places}
-        self._recorded = {place for record in stated for place in record.places}
-        self._counted: dict[str, Tokens] = {}
-        self._before: dict[str, Tokens] = {}
-        self._open: list[int] = []
+        self._records = {record.index: record for record in records_}
+        self._counts_without_answer = {record.tokens[:2] for record in records_ if not record.indexes}
+        self._recorded = {index for record in records_ for index in record.indexes}
+        self._counted_tokens: dict[str, Tokens] = {}
+        self._counted_before_process: dict[str, Tokens] = {}
+        self._unassigned: list[int] = []
         self._compactions: list[int] = []
         self._has_records = False
         self._uncounted = 0
-        self._added: dict[int, list[Message]] = {}
+        self._inserted: dict[int, list[Message]] = {}
 
-    def settled(self, answers: list[int], points: list[int]) -> list[Entry]:
-        """All entries, with the messages that had to be put in."""
+    def assign(self, answers: list[int], points: list[int]) -> list[Entry]:
+        """Return all entries, including inserted messages."""
         if self._records:
-            answers = [place for place in answers if place not in self._recorded]
-        for place in sorted([*answers, *points, *self._records]):
-            if place in self._records:
-                self._count_record(place)
-            elif isinstance(entry := self._entries[place], Message):
-                self._open.append(place)
-            elif entry.name in _SUMS:
-                self._count_sums(entry, place)
+            answers = [index for index in answers if index not in self._recorded]
+        for index in sorted([*answers, *points, *self._records]):
+            if index in self._records:
+                self._count_record(index)
+            elif isinstance(entry := self._entries[index], Message):
+                self._unassigned.append(index)
+            elif entry.name in _TOTALS_EVENTS:
+                self._count_totals(entry, index)
             elif entry.name == _COMPACTION:
-                self._compactions.append(place)
+                self._compactions.append(index)
             elif entry.data.get("sessionWasActive") is not True:
-                self._begin_process()
-        self._begin_process()
+                self._start_process()
+        self._start_process()
         if self._uncounted:
             self._note(Kind.PARTIAL_USAGE, "", f"messages whose input is not counted: {self._uncounted}")
-        return self._with_added()
+        return self._with_inserted()
 
-    def _count_record(self, place: int) -> None:
-        record = self._records[place]
+    def _count_record(self, index: int) -> None:
+        record = self._records[index]
         self._has_records = True
         self._count(record.model or "", record.tokens)
 
     def _count(self, model: str, more: Tokens) -> None:
-        self._counted[model] = self._counted.get(model, Tokens()).plus(more)
+        self._counted_tokens[model] = self._counted_tokens.get(model, Tokens()).plus(more)
 
-    def _begin_process(self) -> None:
-        """Leave what no sums cover: the next process's are not about it."""
-        self._uncounted += sum(self._own_output(place) is not None for place in self._open)
-        for place in self._compactions:
-            self._count_compaction(place, {})
-        self._open, self._compactions, self._has_records = [], [], False
-        self._before = dict(self._counted)
+    def _start_process(self) -> None:
+        """Finish messages that no totals cover; those of the next process do not include them."""
+        self._uncounted += sum(self._stated_output(index) is not None for index in self._unassigned)
+        for index in self._compactions:
+            self._count_compaction(index, {})
+        self._unassigned, self._compactions, self._has_records = [], [], False
+        self._counted_before_process = dict(self._counted_tokens)
 
-    def _count_compaction(self, place: int, beyond: dict[str, Tokens]) -> None:
-        """Count what a compaction used, unless a record or what sums state `beyond` those has it."""
-        event = self._entries[place]
+    def _count_compaction(self, index: int, remainders: dict[str, Tokens]) -> None:
+        """Count the usage of a compaction, unless a record or the `remainders` of the totals has it."""
+        event = self._entries[index]
         if not isinstance(event, Event):
             return
-        used = event.data.get("compactionTokensUsed")
-        spent = tokens.stated(used, self._note, event.id)
-        model = text_in(used, "model") or self._last_model(place)
-        if spent.is_stated and spent[:2] not in self._traceless:
-            own = Tokens(output=self._output_of(self._open))
-            if not any(stated.minus(own).covers(spent) for stated in beyond.values()):
-                self._add(place, event, model, spent, "compaction")
+        usage = event.data.get("compactionTokensUsed")
+        counts = tokens.stated(usage, self._note, event.id)
+        model = text_in(usage, "model") or self._last_model(index)
+        if counts.is_stated and counts[:2] not in self._counts_without_answer:
+            message_tokens = Tokens(output=self._output_of(self._unassigned))
+            if not any(remainder.minus(message_tokens).covers(counts) for remainder in remainders.values()):
+                self._insert(index, event, model, counts, "compaction")
 
-    def _last_model(self, place: int) -> str | None:
-        """The model of the answer before an entry."""
-        before = (self._entries[at] for at in reversed(self._open) if at < place)
-        return next((entry.model for entry in before if isinstance(entry, Message)), None)
+    def _last_model(self, index: int) -> str | None:
+        """Get the model of the answer before an entry."""
+        earlier = (self._entries[each] for each in reversed(self._unassigned) if each < index)
+        return next((entry.model for entry in earlier if isinstance(entry, Message)), None)
 
-    def _count_sums(self, event: Event, place: int) -> None:
-        """Give what sums state beyond what is counted to the messages that have no counts yet."""
-        sums = tokens.by_model(event, self._note)
-        by_session = tokens.is_of_the_session(event) or self._repeats_what_was_before(sums)
-        beyond: dict[str, Tokens] = {}
-        for model, stated in sums.items():
-            total = stated if by_session else self._before.get(model, Tokens()).plus(stated)
-            beyond[model] = total.minus(self._counted.get(model, Tokens()))
-            self._count(model, beyond[model])
-        if sums:
-            for at in self._compactions:
-                self._count_compaction(at, beyond)
+    def _count_totals(self, event: Event, index: int) -> None:
+        """Assign the uncounted remainder of totals to the messages without usage."""
+        totals = tokens.by_model(event, self._note)
+        covers_session = tokens.covers_session(event) or self._includes_earlier_totals(totals)
+        remainders: dict[str, Tokens] = {}
+        for model, stated in totals.items():
+            total = (
+                stated if covers_session else self._counted_before_process.get(model, Tokens()).plus(stated)
+            )
+            remainders[model] = total.minus(self._counted_tokens.get(model, Tokens()))
+            self._count(model, remainders[model])
+        if totals:
+            for compaction in self._compactions:
+                self._count_compaction(compaction, remainders)
             self._compactions = []
-        self._give(event, place, beyond)
-        if event.name == _END:
-            self._begin_process()
+        self._assign_remainders(event, index, remainders)
+        if event.name == _SHUTDOWN:
+            self._start_process()
 
-    def _repeats_what_was_before(self, sums: dict[str, Tokens]) -> bool:
-        """Whether sums of a form that is of the process contain those of earlier ones all the same.
+    def _includes_earlier_totals(self, totals: dict[str, Tokens]) -> bool:
+        """Whether totals that should cover only the process include those of earlier processes.
 
-        Then they are larger, and closer to what messages state if the earlier ones are taken off.
+        Then they are larger, and closer to the output of the messages after subtracting the earlier ones.
         """
-        if not self._before or not all(
-            model in sums and sums[model].covers(had) for model, had in self._before.items()
+        if not self._counted_before_process or not all(
+            model in totals and totals[model].covers(earlier)
+            for model, earlier in self._counted_before_process.items()
         ):
             return False
-        own = {place: self._own_output(place) for place in self._open}
-        if own and all(output is None for output in own.values()):
+        outputs = [self._stated_output(index) for index in self._unassigned]
+        if outputs and all(output is None for output in outputs):
             return False
-        came_out = self._output_of(self._open)
-        total = sum(stated.output or 0 for stated in sums.values())
-        earlier = sum(had.output or 0 for had in self._before.values())
-        return abs(total - earlier - came_out) < abs(total - came_out)
+        message_output = self._output_of(self._unassigned)
+        total = sum(stated.output or 0 for stated in totals.values())
+        earlier_output = sum(counts.output or 0 for counts in self._counted_before_process.values())
+        return abs(total - earlier_output - message_output) < abs(total - message_output)
 
-    def _own_output(self, place: int) -> int | None:
-        entry = self._entries[place]
+    def _stated_output(self, index: int) -> int | None:
+        entry = self._entries[index]
         return entry.usage.output if isinstance(entry, Message) and entry.usage is not None else None
 
-    def _output_of(self, places: list[int]) -> int:
-        """What came out by what messages state, the pieces of a response once."""
-        found: dict[object, int] = {}
-        for place in places:
-            entry = self._entries[place]
+    def _output_of(self, indexes: list[int]) -> int:
+        """Add up the output tokens that messages state, counting the pieces of a response once."""
+        outputs: dict[object, int] = {}
+        for index in indexes:
+            entry = self._entries[index]
             if isinstance(entry, Message) and entry.usage is not None:
-                found[entry.usage.key or entry.id] = entry.usage.output or 0
-        return sum(found.values())
+                outputs[entry.usage.key or entry.id] = entry.usage.output or 0
+        return sum(outputs.values())
 
-    def _give(self, event: Event, place: int, beyond: dict[str, Tokens]) -> None:
-        groups = self._groups(event, beyond)
-        given: set[int] = set()
-        for model, spent in beyond.items():
+    def _assign_remainders(self, event: Event, index: int, remainders: dict[str, Tokens]) -> None:
+        groups = self._groups(event, remainders)
+        assigned: set[int] = set()
+        for model, remainder in remainders.items():
             group = groups.get(model)
-            # Where there are records, a message without one that sums leave nothing for is counted elsewhere.
-            if group and (any(spent) or self._has_records):
-                usage = spent.usage(f"{event.id}:{model}", {_source(event): event.id})
-                # Of several models, which one a message is of would be a guess.
-                records.share(self._entries, group, usage, model if len(beyond) == 1 else None)
-                given.update(group)
-            elif any(spent):
-                self._add(place, event, model, spent, _source(event))
-        self._open = [at for at in self._open if at not in given]
+            # If there are records, a message without one that gets no remainder is counted elsewhere.
+            if group and (any(remainder) or self._has_records):
+                usage = remainder.usage(f"{event.id}:{model}", {_source(event): event.id})
+                # With several models, the model of a message would be a guess.
+                records.share(self._entries, group, usage, model if len(remainders) == 1 else None)
+                assigned.update(group)
+            elif any(remainder):
+                self._insert(index, event, model, remainder, _source(event))
+        self._unassigned = [index for index in self._unassigned if index not in assigned]
 
-    def _groups(self, event: Event, beyond: dict[str, Tokens]) -> dict[str, list[int]]:
-        """The messages without counts, by the model whose sums they are in."""
-        usual = text_in(event.data, "currentModel")
-        if usual not in beyond:
-            usual = next(iter(beyond), None)
+    def _groups(self, event: Event, remainders: dict[str, Tokens]) -> dict[str, list[int]]:
+        """Group the messages without usage by the model whose totals include them."""
+        default_model = text_in(event.data, "currentModel")
+        if default_model not in remainders:
+            default_model = next(iter(remainders), None)
         groups: dict[str, list[int]] = {}
-        for place in self._open:
-            entry = self._entries[place]
-            if isinstance(entry, Message) and (model := entry.model or usual) is not None:
-                groups.setdefault(model, []).append(place)
-        # A model may have another name in the sums than in its messages.
-        others = [model for model in groups if model not in beyond]
-        unnamed = [model for model, spent in beyond.items() if model not in groups and any(spent)]
+        for index in self._unassigned:
+            entry = self._entries[index]
+            if isinstance(entry, Message) and (model := entry.model or default_model) is not None:
+                groups.setdefault(model, []).append(index)
+        # A model may have another name in the totals than in its messages.
+        others = [model for model in groups if model not in remainders]
+        unnamed = [model for model, remainder in remainders.items() if model not in groups and any(remainder)]
         for other, model in zip(others, unnamed, strict=False):
             groups[model] = groups.pop(other)
         return groups
 
-    def _add(self, place: int, event: Event, model: str | None, spent: Tokens, source: str) -> None:
-        """Put an empty message before an event: requests were made that left nothing else."""
+    def _insert(self, index: int, event: Event, model: str | None, counts: Tokens, source: str) -> None:
+        """Insert an empty message before an event, for requests that have no message."""
         key = f"{event.id}:{model or ''}"
         message = Message(
             id=ids.made(event.id, model or ""),
@@ -215,17 +218,17 @@ class _Accounting:
             at=event.at,
             model=model,
             hidden=True,
-            usage=spent.usage(key, {source: event.id}),
+            usage=counts.usage(key, {source: event.id}),
         )
-        self._added.setdefault(place, []).append(message)
+        self._inserted.setdefault(index, []).append(message)
 
-    def _with_added(self) -> list[Entry]:
-        if not self._added:
+    def _with_inserted(self) -> list[Entry]:
+        if not self._inserted:
             return self._entries
         entries: list[Entry] = []
-        for place, entry in enumerate(self._entries):
+        for index, entry in enumerate(self._entries):
             parent = entry.parent_id
-            for message in self._added.get(place, ()):
+            for message in self._inserted.get(index, ()):
                 entries.append(replace(message, parent_id=parent))
                 parent = message.id
             entries.append(entry if parent == entry.parent_id else following(entry, parent))
@@ -233,5 +236,5 @@ class _Accounting:
 
 
 def _source(event: Event) -> str:
-    """What states sums, in a word."""
-    return "shutdown" if event.name == _END else "checkpoint"
+    """Get the kind of totals for the usage key."""
+    return "shutdown" if event.name == _SHUTDOWN else "checkpoint"

@@ -40,7 +40,7 @@ class Assets:
         self._referenced.add(name)
         return self._data[name]
 
-    def give_back(self) -> None:
+    def restore_shared(self) -> None:
         """Put unreferenced data back into its event."""
         for name in self._events.keys() - self._referenced:
             self._events[name]["data"] = self._data[name]

@@ -57,7 +57,7 @@ class Chain:
             self._forward_parents.add(parent)
         self._by_id[entry.id] = entry
 
-    def settled(self) -> list[Entry]:
+    def ordered_entries(self) -> list[Entry]:
         """Return all entries in order; one without a known parent follows the previous entry."""
         entries = list(self._by_id.values())
         found_later = [parent for parent in self._forward_parents if parent in self._by_id]

@@ -1,4 +1,4 @@
-"""One line of a session: a message if somebody said it or a tool answered, else an event."""
+"""Converts one line of a session: to a message if it has content or a tool result, else to an event."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 
 Entry: TypeAlias = Message | Event
 
-# What the person chose is not yet a model; `session.auto_mode_resolved` names it.
-_NO_MODEL = "auto"
-# Who sent a prompt in the person's name: a skill that was loaded, another agent, the app.
+# The user selected no specific model; `session.auto_mode_resolved` names the actual one.
+_AUTO_MODEL = "auto"
+# Sources of prompts that the user did not type: a loaded skill, another agent, the app.
 _SYNTHETIC = ("skill-", "agent-")
-_THE_APP = "system"
+_APP_SOURCE = "system"
 
 
-class Usual(Struct, forbid_unknown_fields=True, gc=False, rename="camel"):
-    """An event with the envelope that nearly all have, decoded straight into it: much faster than with care.
+class CommonEvent(Struct, forbid_unknown_fields=True, gc=False, rename="camel"):
+    """The fast path: an event with the envelope that nearly all have, decoded directly into a struct.
 
-    A line with any other field, or a field of another type, is taken apart with care instead.
+    A line with any other field, or a field of another type, takes the slow path instead.
     """
 
     type: str
@@ -58,48 +58,48 @@ class Usual(Struct, forbid_unknown_fields=True, gc=False, rename="camel"):
     agent_id: str | UnsetType = UNSET
 
 
-decode_usual = msgspec.json.Decoder(Usual).decode
+decode_common = msgspec.json.Decoder(CommonEvent).decode
 
 
 class Line:
-    """An event's envelope, and the payload that its values are taken from."""
+    """An event's envelope and its payload."""
 
-    __slots__ = ("around", "at", "body", "id", "made_id", "parent_id", "where")
+    __slots__ = ("at", "body", "envelope", "id", "made_id", "parent_id", "where")
 
     def __init__(
-        self, event_id: str, parent_id: str | None, at: str | None, around: dict[str, Any], body: Fields
+        self, event_id: str, parent_id: str | None, at: str | None, envelope: dict[str, Any], body: Fields
     ) -> None:
         self.id = event_id
         self.made_id = False
         self.parent_id = parent_id or None
         self.at = at
-        self.around = around
+        self.envelope = envelope
         self.body = body
         self.where = body.where
 
     def rest(self) -> dict[str, Any]:
-        """What nobody took of the payload, with what else the envelope says."""
-        left = self.body.rest()
-        if not self.around:
-            return left
-        return left | self.around if left.keys().isdisjoint(self.around) else left | {"event": self.around}
+        """Get the remaining fields of the payload and of the envelope."""
+        rest = self.body.rest()
+        if not self.envelope:
+            return rest
+        return rest | (self.envelope if rest.keys().isdisjoint(self.envelope) else {"event": self.envelope})
 
     @property
     def is_sidechain(self) -> bool:
-        """Whether a sub-agent is concerned: by its id, or until 2026 by the call that started it.
+        """Whether the event belongs to a subagent: by its id, or until 2026 by the call that started it.
 
         A `parentAgentTaskId` says nothing about that: as of 1.0.102, every prompt has one.
         """
-        return bool((self.around and self.around.get("agentId")) or self.body.look("parentToolCallId"))
+        return bool((self.envelope and self.envelope.get("agentId")) or self.body.look("parentToolCallId"))
 
 
 class Events:
-    """Makes an entry of each line, and remembers which calls and which model are current."""
+    """Converts each line to an entry, and keeps track of the calls and the current model."""
 
     def __init__(self, note: Notes) -> None:
         self.model: str | None = None
         self.calls: dict[str, str | None] = {}
-        self._agents_models: dict[str, str | None] = {}
+        self._subagent_models: dict[str, str | None] = {}
         self.open_results: list[tuple[str | None, int | str]] = []
         self.assets = Assets()
         self._note = note
@@ -112,29 +112,29 @@ class Events:
             "system.message": self._system_prompt,
             "system.notification": self._notification,
         }
-        self._learned: dict[str, Callable[[Bag], None]] = {
-            "tool.execution_start": self._learn_call,
-            "tool.user_requested": self._learn_call,
-            "external_tool.requested": self._learn_call,
-            "session.start": self._learn_model,
-            "session.resume": self._learn_model,
-            "session.model_change": self._learn_model,
-            "session.auto_mode_resolved": self._learn_model,
-            "subagent.started": self._learn_agents_model,
-            "subagent.configured": self._learn_agents_model,
+        self._observers: dict[str, Callable[[Bag], None]] = {
+            "tool.execution_start": self._observe_call,
+            "tool.user_requested": self._observe_call,
+            "external_tool.requested": self._observe_call,
+            "session.start": self._observe_model,
+            "session.resume": self._observe_model,
+            "session.model_change": self._observe_model,
+            "session.auto_mode_resolved": self._observe_model,
+            "subagent.started": self._observe_subagent_model,
+            "subagent.configured": self._observe_subagent_model,
             "session.binary_asset": self.assets.learn,
         }
 
-    def usual(self, event: Usual, location: int | str) -> Entry | None:
-        """The message or event that a usual line is; None if it must be looked at closely."""
+    def common_entry(self, event: CommonEvent, location: int | str) -> Entry | None:
+        """Convert an event of the fast path; None if it needs the slow path."""
         if not timestamps.is_moment(event.timestamp) or not event.id:
             return None
         name = event.type
-        around = {} if event.agent_id is UNSET else {"agentId": event.agent_id}
-        make = self._messages.get(name)
-        if make is None and not around and name in KNOWN_TYPES:
-            if (learn := self._learned.get(name)) is not None:
-                learn(event.data)
+        envelope = {} if event.agent_id is UNSET else {"agentId": event.agent_id}
+        convert = self._messages.get(name)
+        if convert is None and not envelope and name in KNOWN_TYPES:
+            if (observe := self._observers.get(name)) is not None:
+                observe(event.data)
             return Event(
                 id=event.id,
                 name=name,
@@ -143,23 +143,23 @@ class Events:
                 data=event.data,
             )
         body = Fields(event.data, self._note, location)
-        line = Line(event.id, event.parent_id, event.timestamp, around, body)
-        return self._event(line, name) if make is None else make(line)
+        line = Line(event.id, event.parent_id, event.timestamp, envelope, body)
+        return self._event(line, name) if convert is None else convert(line)
 
     def entry(self, record: Any, location: int | str, line: bytes) -> Entry:
-        """The message or event that a line is; `line` is its bytes, of which a missing id is made."""
+        """Convert a decoded line; a missing id is generated from its bytes, `line`."""
         if record.__class__ is not dict:
             self._note(Kind.UNKNOWN_TYPE, location, f"the line is {type(record).__name__}, not an object")
-            return Event(id=self._made_id(line), made_id=True, name="unknown", data={"value": record})
+            return Event(id=self._generate_id(line), made_id=True, name="unknown", data={"value": record})
         fields = Fields(record, self._note, location)
         name, data, event_id = fields.text("type"), fields.bag("data"), fields.text("id")
         parent, at = fields.text("parentId"), fields.moment("timestamp")
         body = Fields({} if data is None else data, self._note, location)
-        about = Line(event_id or "", parent, at, fields.rest(), body)
-        if not about.id:
-            about.id, about.made_id = self._made_id(line), True
-        make = self._messages.get(name or "")
-        return self._event(about, name) if make is None or data is None else make(about)
+        parsed = Line(event_id or "", parent, at, fields.rest(), body)
+        if not parsed.id:
+            parsed.id, parsed.made_id = self._generate_id(line), True
+        convert = self._messages.get(name or "")
+        return self._event(parsed, name) if convert is None or data is None else convert(parsed)
 
     def _event(self, line: Line, name: str | None) -> Event:
         if name not in KNOWN_TYPES and name not in self._unknown_types:
@@ -167,8 +167,8 @@ class Events:
             what = f"event type {name[:40]!r}" if name else "a line without a type"
             self._note(Kind.UNKNOWN_TYPE, line.where, what)
         data = line.rest()
-        if (learn := self._learned.get(name or "")) is not None:
-            learn(data)
+        if (observe := self._observers.get(name or "")) is not None:
+            observe(data)
         return Event(
             id=line.id,
             made_id=line.made_id,
@@ -178,51 +178,51 @@ class Events:
             data=data,
         )
 
-    def _learn_call(self, data: Bag) -> None:
+    def _observe_call(self, data: Bag) -> None:
         if call := text_in(data, "toolCallId"):
             self.calls.setdefault(call, text_in(data, "toolName"))
 
-    def _learn_model(self, data: Bag) -> None:
+    def _observe_model(self, data: Bag) -> None:
         agent = text_in(data, "agentId")
         for name in ("newModel", "chosenModel", "selectedModel"):
             if model := text_in(data, name):
-                self._set_model(agent, None if model == _NO_MODEL else model)
+                self._set_model(agent, None if model == _AUTO_MODEL else model)
 
-    def _learn_agents_model(self, data: Bag) -> None:
+    def _observe_subagent_model(self, data: Bag) -> None:
         if (agent := text_in(data, "agentId")) and (model := text_in(data, "model")):
             self._set_model(agent, model)
 
     def _set_model(self, agent: str | None, model: str | None) -> None:
-        """Remember the session's model, or that of a subagent: as of 1.0.102 the same event tells both."""
+        """Store the session's model, or that of a subagent: as of 1.0.102 the same event states both."""
         if agent is None:
             self.model = model
         else:
-            self._agents_models[agent] = model
+            self._subagent_models[agent] = model
 
-    def _agents_model(self, line: Line) -> str | None:
-        """The model of a subagent's answer that does not state it."""
-        return self._agents_models.get(text_in(line.around, "agentId") or "")
+    def _subagent_model(self, line: Line) -> str | None:
+        """Get the model of a subagent whose answer does not state it."""
+        return self._subagent_models.get(text_in(line.envelope, "agentId") or "")
 
     def _prompt(self, line: Line) -> Message:
         body = line.body
         source = body.look("source")
-        parts = _text(body)
+        parts = _text_parts(body)
         parts += [attachment(raw, line.body, self.assets) for raw in body.items("attachments") or ()]
-        is_sent = isinstance(source, str) and (source.startswith(_SYNTHETIC) or source == _THE_APP)
-        hidden = is_sent or body.look("isAutopilotContinuation") is True
-        return self._said(line, "user", parts, hidden=hidden)
+        is_synthetic = isinstance(source, str) and (source.startswith(_SYNTHETIC) or source == _APP_SOURCE)
+        hidden = is_synthetic or body.look("isAutopilotContinuation") is True
+        return self._text_message(line, "user", parts, hidden=hidden)
 
     def _system_prompt(self, line: Line) -> Message:
-        """The instructions that the model was given; the app does not show them."""
+        """Convert the instructions for the model, which the app does not show."""
         if line.body.look("role") == "system":
             line.body.drop("role")
-        return self._said(line, "system", _text(line.body), hidden=True)
+        return self._text_message(line, "system", _text_parts(line.body), hidden=True)
 
     def _notification(self, line: Line) -> Message:
-        """What the app told the model has happened."""
-        return self._said(line, "system", _text(line.body))
+        """Convert a notification of the model by the app."""
+        return self._text_message(line, "system", _text_parts(line.body))
 
-    def _said(self, line: Line, role: Role, parts: list[Part], *, hidden: bool = False) -> Message:
+    def _text_message(self, line: Line, role: Role, parts: list[Part], *, hidden: bool = False) -> Message:
         return Message(
             id=line.id,
             made_id=line.made_id,
@@ -238,9 +238,9 @@ class Events:
     def _answer(self, line: Line) -> Message:
         body = line.body
         sidechain = line.is_sidechain
-        parts = [*_reasoning(body), *_cited(_text(body), body.look("citations"))]
+        parts = [*_reasoning(body), *_with_citations(_text_parts(body), body.look("citations"))]
         parts += [self._call(raw, body) for raw in body.items("toolRequests") or ()]
-        # A model's answer is split where it went on thinking; all pieces name the call of the API.
+        # An answer is split where the model continued its reasoning; all pieces name the API call.
         response = body.text("apiCallId") or body.text("messageId")
         tokens = body.whole("outputTokens")
         key = response if body.has("chunkCount") else None
@@ -250,7 +250,7 @@ class Events:
             role="assistant",
             parent_id=line.parent_id,
             at=line.at,
-            model=body.text("model") or (self._agents_model(line) if sidechain else self.model),
+            model=body.text("model") or (self._subagent_model(line) if sidechain else self.model),
             sidechain=sidechain,
             response_id=response,
             parts=parts,
@@ -294,32 +294,32 @@ class Events:
             extra=line.rest(),
         )
 
-    def _made_id(self, line: bytes) -> str:
+    def _generate_id(self, line: bytes) -> str:
         digest = hashlib.sha256(line).hexdigest()
         self._without_id[digest] += 1
         return ids.made(digest, self._without_id[digest])
 
 
-def _text(body: Fields) -> list[Part]:
-    found = _text_blocks(body)
-    if found is not None:
-        return found
+def _text_parts(body: Fields) -> list[Part]:
+    blocks = _text_blocks(body)
+    if blocks is not None:
+        return blocks
     content = body.text("content")
     return [Text(text=content)] if content else []
 
 
 def _text_blocks(body: Fields) -> list[Part] | None:
-    """The texts of a block, of a list of blocks or of an object that holds them; None of other content."""
+    """Take the texts of a block, a list of blocks or an object with blocks; None for other content."""
     content = body.look("content")
     if content.__class__ not in (dict, list):
         return None
-    inner, beside = unwrap(content)
+    inner, remaining = unwrap(content)
     blocks = [{"text": inner}] if inner.__class__ is str else inner
     if blocks.__class__ is not list or not blocks or not all(map(_is_text_block, blocks)):
         return None
     body.drop("content")
-    if beside:
-        body.keep("content", beside)
+    if remaining:
+        body.keep("content", remaining)
     return [
         Text(text=each["text"], extra={name: each[name] for name in each if name not in ("type", "text")})
         for each in blocks
@@ -332,12 +332,12 @@ def _is_text_block(block: Any) -> bool:
     )
 
 
-def _cited(said: list[Part], citations: Any) -> list[Part]:
-    """A text with what it refers to; the sources stay, with what else is known of them."""
-    if not said or citations.__class__ is not dict:
-        return said
+def _with_citations(parts: list[Part], citations: Any) -> list[Part]:
+    """Add citations to the text; the original citations also stay in the extra fields."""
+    if not parts or citations.__class__ is not dict:
+        return parts
     sources = {text_in(source, "id"): source for source in objects(citations.get("sources"))}
-    found = [
+    converted = [
         Citation(
             title=text_in(source, "title"),
             url=text_in(source, "url") or text_in(source, "path"),
@@ -349,17 +349,17 @@ def _cited(said: list[Part], citations: Any) -> list[Part]:
         for reference in objects(span.get("references"))
         for source in (sources.get(text_in(reference, "sourceId")),)
     ]
-    return [replace(part, citations=found) if isinstance(part, Text) else part for part in said]
+    return [replace(part, citations=converted) if isinstance(part, Text) else part for part in parts]
 
 
 def _reasoning(body: Fields) -> list[Part]:
-    """What the model thought; of two opaque forms, Anthropic's and OpenAI's, the second stays beside it."""
+    """Take the reasoning; of two opaque forms, Anthropic's and OpenAI's, the second one stays."""
     text, opaque = body.text("reasoningText"), body.text("reasoningOpaque")
     opaque = opaque or body.text("encryptedContent")
     return [Reasoning(text=text or None, encrypted=opaque or None)] if text or opaque else []
 
 
 def text_in(bag: Any, name: str) -> str | None:
-    """The text that an object has under a name, if it has one there."""
+    """Get a non-empty text from an object."""
     value = bag.get(name) if isinstance(bag, dict) else None
     return value if isinstance(value, str) and value else None

@@ -1,7 +1,7 @@
-"""Records of single API responses: each belongs to the messages that the response became.
+"""Records of single API responses: each belongs to the messages of its response.
 
-`session.usage_record`, in files since 1.0.7x, states a response once it has ended, by the id that its
-messages have too. `assistant.usage` says the same to whoever listens, and rarely is in a file.
+`session.usage_record`, in files since 1.0.7x, states the usage of a finished response, with the id that its
+messages have too. `assistant.usage` is the same for live listeners, and rarely in a file.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ NAMES = frozenset({"session.usage_record", "assistant.usage"})
 
 
 class Record:
-    """What one API response used, and the places of the messages that it became."""
+    """The usage of one API response, and the indexes of its messages."""
 
-    __slots__ = ("event", "key", "model", "place", "places", "response_id", "session_id", "stated", "tokens")
+    __slots__ = ("event", "index", "indexes", "key", "model", "response_id", "session_id", "stated", "tokens")
 
-    def __init__(self, event: Event, place: int, note: Notes) -> None:
+    def __init__(self, event: Event, index: int, note: Notes) -> None:
         usage = event.data.get("usage")
         self.stated: Bag = usage if isinstance(usage, dict) else event.data
         self.event = event
-        self.place = place
-        self.places: list[int] = []
+        self.index = index
+        self.indexes: list[int] = []
         self.model = text_in(self.stated, "model")
         self.response_id = text_in(self.stated, "apiCallId")
         self.session_id = text_in(self.stated.get("accounting"), "sourceSessionId")
@@ -43,10 +43,10 @@ class Record:
         self.key = self._key()
 
     def _key(self) -> str:
-        """A name for the response everywhere: a fork of a session has the original's records."""
+        """Get a global key of the response: a fork of a session has the original's records."""
         if self.session_id is None:
             return self.response_id or self.event.id
-        # Ids of responses come from whoever serves the model: a local server may count from one each time.
+        # Response ids come from the model's server: a local one may count from one each time.
         return f"{self.session_id}:{self.stated['accounting'].get('sequence')}:{self.response_id}"
 
 
@@ -57,23 +57,23 @@ class Records:
         self._note = note
         self._by_key: dict[str, Record] = {}
         self._by_response: dict[str, Record] = {}
-        self._alone: dict[str, list[int]] = {}
+        self._indexes_without_record: dict[str, list[int]] = {}
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._by_key.values())
 
-    def add_all(self, entries: list[Entry], places: list[int]) -> None:
-        """Take the records and the answers at some places."""
-        for place in places:
-            entry = entries[place]
+    def add_all(self, entries: list[Entry], indexes: list[int]) -> None:
+        """Add the records and the answers at some indexes."""
+        for index in indexes:
+            entry = entries[index]
             if isinstance(entry, Message):
-                self._add_answer(entry, place)
+                self._add_answer(entry, index)
             else:
-                self._add(entry, place)
+                self._add(entry, index)
 
-    def _add(self, event: Event, place: int) -> None:
-        """Take a record, unless it states a response again or nothing at all."""
-        record = Record(event, place, self._note)
+    def _add(self, event: Event, index: int) -> None:
+        """Add a record, unless it repeats a response or states nothing."""
+        record = Record(event, index, self._note)
         if not record.tokens.is_stated or record.key in self._by_key:
             return
         if record.response_id is not None:
@@ -81,42 +81,42 @@ class Records:
             if before is not None and (before.session_id is None or record.session_id is None):
                 return
             self._by_response[record.response_id] = record
-            record.places = self._alone.pop(record.response_id, [])
+            record.indexes = self._indexes_without_record.pop(record.response_id, [])
         self._by_key[record.key] = record
 
-    def _add_answer(self, answer: Message, place: int) -> None:
-        """Take an answer: its record stands before it, as in 1.0.102, or behind."""
+    def _add_answer(self, answer: Message, index: int) -> None:
+        """Add an answer: its record comes before it, as in 1.0.102, or after it."""
         if answer.response_id is None:
             return
         record = self._by_response.get(answer.response_id)
         if record is None:
-            self._alone.setdefault(answer.response_id, []).append(place)
+            self._indexes_without_record.setdefault(answer.response_id, []).append(index)
         else:
-            record.places.append(place)
+            record.indexes.append(index)
 
     def find_answers(self, entries: list[Entry], answers: list[int]) -> None:
         """Find answers next to the records that no answer names: some versions leave the id out."""
         records = list(self)
-        taken = {place for record in records for place in record.places}
-        free = [place for place in answers if place not in taken]
+        taken = {index for record in records for index in record.indexes}
+        free = [index for index in answers if index not in taken]
         for before, record, after in zip([None, *records], records, [*records[1:], None], strict=False):
-            if record.places or not free:
+            if record.indexes or not free:
                 continue
-            at = bisect_left(free, record.place)
-            first = -1 if before is None else before.place
-            last = len(entries) if after is None else after.place
+            at = bisect_left(free, record.index)
+            first = -1 if before is None else before.index
+            last = len(entries) if after is None else after.index
             for near in (at, at - 1):
                 if (
                     0 <= near < len(free)
                     and first < free[near] < last
-                    and _is_of(record, entries[free[near]])
+                    and _may_belong_to(record, entries[free[near]])
                 ):
-                    record.places = [free.pop(near)]
+                    record.indexes = [free.pop(near)]
                     break
 
 
-def _is_of(record: Record, entry: Entry) -> bool:
-    """Whether an answer that does not name a response may be what it became."""
+def _may_belong_to(record: Record, entry: Entry) -> bool:
+    """Whether an answer without a response id may belong to the response of a record."""
     if not isinstance(entry, Message) or text_in(entry.extra, "agentId") != text_in(
         record.event.data, "agentId"
     ):
@@ -126,37 +126,37 @@ def _is_of(record: Record, entry: Entry) -> bool:
     return entry.usage.output == record.tokens.output
 
 
-def settle(entries: list[Entry], records: Records) -> None:
-    """Put what each response used into its last message; one that became none gets an empty one."""
+def assign(entries: list[Entry], records: Records) -> None:
+    """Assign the usage of each response to its last message; one without messages gets an empty one."""
     for record in records:
-        if record.places:
+        if record.indexes:
             usage = record.tokens.usage(record.key, {"record": record.event.id})
-            share(entries, record.places, usage, record.model)
+            share(entries, record.indexes, usage, record.model)
         elif any(record.tokens):
-            entries[record.place] = _message(record)
+            entries[record.index] = _message(record)
 
 
-def share(entries: list[Entry], places: list[int], usage: Usage, model: str | None) -> None:
-    """Put what messages used together into the last of them; what they state alone stays beside its key.
+def share(entries: list[Entry], indexes: list[int], usage: Usage, model: str | None) -> None:
+    """Assign usage that messages share to the last of them; their own counts stay, under the shared key.
 
     `model` is that of messages that name none.
     """
-    for place in places:
-        message = entries[place]
+    for index in indexes:
+        message = entries[index]
         if not isinstance(message, Message):
             continue
         own = message.usage
         if message.model is None:
-            message = entries[place] = replace(message, model=model)
-        if place == places[-1]:
+            message = entries[index] = replace(message, model=model)
+        if index == indexes[-1]:
             extra = usage.extra if own is None else {**own.extra, **usage.extra}
-            entries[place] = replace(message, usage=replace(usage, extra=extra))
+            entries[index] = replace(message, usage=replace(usage, extra=extra))
         elif own is not None:
-            entries[place] = replace(message, usage=replace(own, key=usage.key))
+            entries[index] = replace(message, usage=replace(own, key=usage.key))
 
 
 def _message(record: Record) -> Message:
-    """The record as the only trace of a response: of a compaction, or of one that broke off."""
+    """Convert a record without messages: of a compaction, or of a response that was interrupted."""
     event = record.event
     return Message(
         id=event.id,

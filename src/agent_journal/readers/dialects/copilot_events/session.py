@@ -1,4 +1,4 @@
-"""A whole session: its events become a timeline, and the conversation they are is told."""
+"""Reads a whole session: its events become a timeline and a conversation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agent_journal.model import Conversation, Event, Link, Message, Reasoning, S
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects.copilot_events import accounting, history, workspace
 from agent_journal.readers.dialects.copilot_events.chain import Chain
-from agent_journal.readers.dialects.copilot_events.events import Events, decode_usual, text_in
+from agent_journal.readers.dialects.copilot_events.events import Events, decode_common, text_in
 from agent_journal.readers.dialects.copilot_events.names import KNOWN_TYPES
 
 if TYPE_CHECKING:
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 _IMPORT = "session.import_legacy"
 _EVENTS_FILE = "events.jsonl"
-# Events with a summary, and the field it is in.
+# Events with a summary, and the field that has it.
 _SUMMARIES = {"session.compaction_complete": "summaryContent", "session.task_complete": "summary"}
-_PLACES = ("session.start", "session.resume", "session.context_changed")
-_TELLING = frozenset(
-    {*_PLACES, *_SUMMARIES, _IMPORT, "session.title_changed", "session.info", "assistant.reasoning"}
+_CONTEXT_EVENTS = ("session.start", "session.resume", "session.context_changed")
+_FACT_EVENTS = frozenset(
+    {*_CONTEXT_EVENTS, *_SUMMARIES, _IMPORT, "session.title_changed", "session.info", "assistant.reasoning"}
 )
 _TRUSTED = re.compile(r"Folder (.+) has been added to trusted folders")
 
 
 class Session:
-    """Takes the lines of one file, then tells the conversation they are."""
+    """Reads the lines of one file and converts them to a conversation."""
 
     def __init__(self, source: Source, note: Notes) -> None:
         self._source = source
@@ -46,11 +46,11 @@ class Session:
         self._chain = Chain(note)
 
     def read(self) -> None:
-        """Take the lines of the file."""
-        usual, add = self._events.usual, self._chain.add
+        """Read the lines of the file."""
+        convert_common, add = self._events.common_entry, self._chain.add
         for number, line, is_whole in json_stream.raw_lines(self._source, self._note):
             try:
-                entry = usual(decode_usual(line), number)
+                entry = convert_common(decode_common(line), number)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 entry = None
             if entry is None:
@@ -64,12 +64,12 @@ class Session:
             add(entry, number, line)
 
     @property
-    def is_one(self) -> bool:
-        """Whether anything in the file was known to be of a session."""
+    def has_known_entries(self) -> bool:
+        """Whether the file has any message or event that belongs to a session."""
         return any(isinstance(entry, Message) or entry.name in KNOWN_TYPES for entry in self._chain)
 
     def _with_history(self, event: Event, location: int, line: bytes) -> Event:
-        """Put what an import brings before it: that was said earlier, and what follows names the import."""
+        """Put imported messages before the import event, which later entries name as their parent."""
         parent = event.parent_id
         for message in history.imported(event.data, event.id, self._note, location):
             self._chain.add(replace(message, parent_id=parent), location, line)
@@ -77,50 +77,50 @@ class Session:
         return replace(event, parent_id=parent) if parent != event.parent_id else event
 
     def conversation(self, name: str) -> Conversation:
-        """What all events together are."""
-        self._events.assets.give_back()
-        entries = self._chain.settled()
+        """Build the conversation from all events."""
+        self._events.assets.restore_shared()
+        entries = self._chain.ordered_entries()
         facts = Facts(entries)
         if facts.has("assistant.reasoning"):
-            _say_thoughts_once(entries)
-        entries = accounting.settle(entries, self._note)
+            _convert_separate_reasoning(entries)
+        entries = accounting.assign_usage(entries, self._note)
         self._note_unlinked()
-        known, extra = self._workspace()
-        session_id = self._id(facts) or words(known.get("id"))
+        workspace_values, extra = self._workspace()
+        session_id = self._id(facts) or words(workspace_values.get("id"))
         if session_id is None:
             self._note(Kind.MISSING_ID, "", "no event has a sessionId")
         first, last = tree.span(entries)
-        summary = _own_summary(words(known.get("summary")), entries)
+        summary = _own_summary(words(workspace_values.get("summary")), entries)
         return Conversation(
             id=session_id or ids.made(name, entries[0].id),
             made_id=session_id is None,
             source=name,
-            title=words(known.get("name")) or facts.title() or summary,
-            started_at=timestamps.moment(facts.began()) or first,
+            title=words(workspace_values.get("name")) or facts.title() or summary,
+            started_at=timestamps.moment(facts.start_time()) or first,
             updated_at=last,
-            app_version=facts.said("session.start", "copilotVersion"),
+            app_version=facts.text("session.start", "copilotVersion"),
             model=self._model(facts, entries),
-            cwd=facts.place("cwd") or words(known.get("cwd")) or facts.trusted_folder(),
-            git_branch=facts.place("branch") or words(known.get("branch")),
-            git_commit=facts.place("headCommit"),
+            cwd=facts.context("cwd") or words(workspace_values.get("cwd")) or facts.trusted_folder(),
+            git_branch=facts.context("branch") or words(workspace_values.get("branch")),
+            git_commit=facts.context("headCommit"),
             head_id=self._head(entries),
             link=_link(facts),
             timeline=entries,
             summaries=[
                 *(_summaries(entries) if facts.has(*_SUMMARIES) else ()),
-                *_summary(summary, words(known.get("updated_at"))),
+                *_summary(summary, words(workspace_values.get("updated_at"))),
             ],
             extra=extra,
         )
 
     def _workspace(self) -> tuple[Bag, Bag]:
-        """What the files beside the events say: values, and all that is to be kept of them."""
+        """Read the companion files; return the values of the workspace, and the fields for `extra`."""
         if self._source.name != _EVENTS_FILE:
-            return {}, {}  # files of sessions that have no folder of their own lie side by side
-        known, text = workspace.values_and_text(self._source, "workspace.yaml", self._note)
-        plan = workspace.text_beside(self._source, "plan.md", self._note)
-        kept = {"workspace": known or None, "workspace.yaml": text, "plan.md": plan}
-        return known, {name: value for name, value in kept.items() if value is not None}
+            return {}, {}  # sessions without a folder of their own share one
+        values, text = workspace.values_and_text(self._source, "workspace.yaml", self._note)
+        plan = workspace.companion_text(self._source, "plan.md", self._note)
+        files = {"workspace": values or None, "workspace.yaml": text, "plan.md": plan}
+        return values, {name: value for name, value in files.items() if value is not None}
 
     def _head(self, entries: Sequence[Entry]) -> str | None:
         if not self._chain.is_straight:
@@ -128,19 +128,23 @@ class Session:
         return next((entry.id for entry in reversed(entries) if isinstance(entry, Message)), None)
 
     def _id(self, facts: Facts) -> str | None:
-        """What the first event says, else what the folder or the file is called."""
-        said = facts.said("session.start", "sessionId") or facts.imported("sessionId")
-        if said:
-            return said
+        """Get the id that the first event states, else the name of the folder or file."""
+        stated = facts.text("session.start", "sessionId") or facts.imported("sessionId")
+        if stated:
+            return stated
         steps = self._source.label.replace("\\", "/").split("/")
-        called = steps[-2] if self._source.name == _EVENTS_FILE and len(steps) > 1 else steps[-1]
-        called = called.removesuffix(".jsonl")
-        return called if ids.is_uuid(called) else None
+        name = steps[-2] if self._source.name == _EVENTS_FILE and len(steps) > 1 else steps[-1]
+        name = name.removesuffix(".jsonl")
+        return name if ids.is_uuid(name) else None
 
     def _model(self, facts: Facts, entries: Sequence[Entry]) -> str | None:
-        """The model that answered first, else the one that was chosen."""
-        answered = (entry.model for entry in entries if isinstance(entry, Message) and not entry.sidechain)
-        return next(filter(None, answered), None) or self._events.model or facts.imported("selectedModel")
+        """Get the model of the first answer, else the selected one."""
+        answer_models = (
+            entry.model for entry in entries if isinstance(entry, Message) and not entry.sidechain
+        )
+        return (
+            next(filter(None, answer_models), None) or self._events.model or facts.imported("selectedModel")
+        )
 
     def _note_unlinked(self) -> None:
         for call_id, location in self._events.open_results:
@@ -149,52 +153,52 @@ class Session:
 
 
 class Facts:
-    """What events say about the session as a whole."""
+    """Facts about the session as a whole, as its events state them."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._data: dict[str, list[Bag]] = {}
         for entry in entries:
-            # Asking a message whether it is an event takes much longer than looking at its class.
-            if entry.__class__ is Event and entry.name in _TELLING:
+            # Comparing the class is much faster than isinstance.
+            if entry.__class__ is Event and entry.name in _FACT_EVENTS:
                 self._data.setdefault(entry.name, []).append(entry.data)
 
     def has(self, *names: str) -> bool:
         """Whether there is an event of any of these kinds."""
         return any(name in self._data for name in names)
 
-    def said(self, name: str, key: str) -> str | None:
-        """A text in the first event of a kind that has it."""
+    def text(self, name: str, key: str) -> str | None:
+        """Get a text from the first event of a kind that has it."""
         return _first_text(self._data.get(name, ()), key)
 
-    def began(self) -> str | None:
-        """When the session began, also if that was in an older form."""
-        return self.said("session.start", "startTime") or self.imported("startTime")
+    def start_time(self) -> str | None:
+        """Get the start of the session, also of one that was imported."""
+        return self.text("session.start", "startTime") or self.imported("startTime")
 
     def title(self) -> str | None:
-        """The last title."""
+        """Get the last title."""
         return _first_text(reversed(self._data.get("session.title_changed", [])), "title")
 
-    def place(self, key: str) -> str | None:
-        """Where the session began, or was resumed if its beginning does not tell."""
-        found = (data for name in _PLACES for data in self._data.get(name, ()))
-        return _first_text((data.get("context", data) for data in found), key)
+    def context(self, key: str) -> str | None:
+        """Get a context field of the start of the session, else of the next event that has it."""
+        events = (data for name in _CONTEXT_EVENTS for data in self._data.get(name, ()))
+        return _first_text((data.get("context", data) for data in events), key)
 
     def imported(self, key: str) -> str | None:
-        """What a session of an older form said, that this one goes on with."""
+        """Get a text from the imported older session that this one continues."""
         return _first_text((data.get("legacySession") for data in self._data.get(_IMPORT, ())), key)
 
     def trusted_folder(self) -> str | None:
-        """The folder that the person said may be worked in: the first versions name it nowhere else."""
+        """Get the folder that the user trusted: the first versions state it nowhere else."""
         for data in self._data.get("session.info", ()):
             message = text_in(data, "message")
-            if message and data.get("infoType") == "folder_trust" and (found := _TRUSTED.search(message)):
-                return found[1]
+            if message and data.get("infoType") == "folder_trust" and (match := _TRUSTED.search(message)):
+                return match[1]
         return None
 
 
 def _link(facts: Facts) -> Link | None:
-    """The session that this one goes on with, without the person."""
-    parent = facts.said("session.start", "detachedFromSpawningParentSessionId")
+    """Get the link to the session that this one continues on its own."""
+    parent = facts.text("session.start", "detachedFromSpawningParentSessionId")
     return None if parent is None else Link(conversation_id=parent, relation="continues")
 
 
@@ -202,23 +206,23 @@ def _first_text(bags: Iterable[Any], key: str) -> str | None:
     return next(filter(None, (text_in(bag, key) for bag in bags)), None)
 
 
-def _say_thoughts_once(entries: list[Entry]) -> None:
-    """Thoughts that stand alone become messages, unless the answer repeats them; then they stay events."""
-    told = {
+def _convert_separate_reasoning(entries: list[Entry]) -> None:
+    """Turn separate reasoning events into messages, unless an answer has the same reasoning."""
+    answer_texts = {
         part.text
         for entry in entries
         if isinstance(entry, Message)
         for part in entry.parts
         if isinstance(part, Reasoning)
     }
-    for place, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         if entry.__class__ is Event and entry.name == "assistant.reasoning":
             text = entry.data.get("content")
-            if isinstance(text, str) and text not in told:
-                entries[place] = _thought(entry, text)
+            if isinstance(text, str) and text not in answer_texts:
+                entries[index] = _reasoning_message(entry, text)
 
 
-def _thought(event: Event, text: str) -> Message:
+def _reasoning_message(event: Event, text: str) -> Message:
     extra = {name: value for name, value in event.data.items() if name != "content"}
     return Message(
         id=event.id,
@@ -233,8 +237,8 @@ def _thought(event: Event, text: str) -> Message:
 
 
 def _summaries(entries: Sequence[Entry]) -> list[Summary]:
-    """Summaries that took the place of what came before, and those of tasks."""
-    found: list[Summary] = []
+    """Get the summaries of compactions and of tasks."""
+    summaries: list[Summary] = []
     last: str | None = None
     for entry in entries:
         if isinstance(entry, Message):
@@ -243,12 +247,12 @@ def _summaries(entries: Sequence[Entry]) -> list[Summary]:
             kind: Literal["system", "automatic"] = (
                 "system" if entry.name == "session.compaction_complete" else "automatic"
             )
-            found.append(Summary(text=text, kind=kind, at=entry.at, message_id=last))
-    return found
+            summaries.append(Summary(text=text, kind=kind, at=entry.at, message_id=last))
+    return summaries
 
 
 def _own_summary(text: str | None, entries: Sequence[Entry]) -> str | None:
-    """What stands beside a session as its summary, unless that is how its first prompt begins."""
+    """Get the summary in the workspace file, unless it is the beginning of the first prompt."""
     if text is None:
         return None
     prompts = (tree.plain_text(entry) for entry in entries if isinstance(entry, Message) and _is_typed(entry))
@@ -262,5 +266,5 @@ def _is_typed(message: Message) -> bool:
 
 
 def _summary(text: str | None, at: str | None) -> list[Summary]:
-    """What the app calls the whole session's summary, as of when it was last touched."""
+    """Convert the app's summary of the whole session, with the time of its last change."""
     return [Summary(text=text, at=timestamps.moment(at))] if text else []

@@ -89,7 +89,7 @@ def _metrics(data: Bag) -> list[tuple[str, Any]]:
     ]
 
 
-def is_of_the_session(event: Event) -> bool:
+def covers_session(event: Event) -> bool:
     """Return whether totals cover the entire session, also after it was resumed, not only one process.
 
     Versions that continue the totals of a resumed session, such as 1.0.102, write one of these fields.

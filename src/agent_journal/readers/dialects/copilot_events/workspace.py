@@ -20,14 +20,14 @@ _MAX_FILE_BYTES = 1 << 20
 
 def values_and_text(source: Source, name: str, note: Notes) -> tuple[dict[str, Any], str | None]:
     """Return the values of a companion file, and its text if it has more than the values."""
-    file, text = source.companion(name), text_beside(source, name, note)
+    file, text = source.companion(name), companion_text(source, name, note)
     if file is None or text is None:
         return {}, None
     values, is_complete = parsed(text, note, file.label)
     return values, None if is_complete else text
 
 
-def text_beside(source: Source, name: str, note: Notes) -> str | None:
+def companion_text(source: Source, name: str, note: Notes) -> str | None:
     """Return the text of a companion file, or None."""
     file = source.companion(name)
     if file is None:
@@ -54,9 +54,9 @@ def parsed(text: str, note: Notes, label: str) -> tuple[dict[str, Any], bool]:
     if not isinstance(value, dict):
         return {}, False
     # Comments and repeated keys are lost in the values.
-    is_complete = "#" not in text and len(value) == sum(map(_begins_value, text.split("\n")))
+    is_complete = "#" not in text and len(value) == sum(map(_starts_value, text.split("\n")))
     return {key: inner for key, inner in value.items() if inner is not None}, is_complete
 
 
-def _begins_value(line: str) -> bool:
+def _starts_value(line: str) -> bool:
     return bool(line.strip()) and line[0] not in " \t-"
