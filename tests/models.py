@@ -1,38 +1,21 @@
 """Models of every shape, for Hypothesis: whatever the types allow and the model promises.
 
-It promises valid Unicode, finite numbers of 64 bits, and moments in RFC 3339. It does not promise that
+It promises valid Unicode, finite numbers of 64 bits, and timestamps in RFC 3339. It does not promise that
 parents exist, that ids differ, or that counts make sense.
+
+The strategies are made from the fields of the model: a new field has values as soon as it is there.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+from msgspec import Struct, inspect
 
-from agent_journal.model import (
-    Citation,
-    Code,
-    Conversation,
-    Event,
-    Feedback,
-    Item,
-    Link,
-    Media,
-    Memory,
-    Message,
-    Origin,
-    Other,
-    Reasoning,
-    Request,
-    Summary,
-    Text,
-    Tool,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
+from agent_journal.model import Conversation, Event, Item, Memory, Message
 
 WORDS = ["", "a", "id-1", "id-2", "userType", "user_type", "exit_code", "metadata", "content", "timestamp"]
 # Names that targets have for something of their own.
@@ -93,194 +76,104 @@ def few(of: SearchStrategy[Any], most: int = 3) -> SearchStrategy[list[Any]]:
     return st.lists(of, max_size=most)
 
 
-citations = st.builds(
-    Citation,
-    title=maybe(text),
-    url=maybe(text),
-    text=maybe(text),
-    start=maybe(whole),
-    end=maybe(whole),
-    extra=bag,
-)
-texts = st.builds(Text, text=text, citations=few(citations, 2), extra=bag)
-codes = st.builds(
-    Code,
-    code=text,
-    language=maybe(text),
-    file=maybe(text),
-    first_line=maybe(line),
-    last_line=maybe(line),
-    extra=bag,
-)
-reasonings = st.builds(
-    Reasoning,
-    text=maybe(text),
-    summary=maybe(text),
-    signature=maybe(text),
-    encrypted=maybe(text),
-    extra=bag,
-)
-calls = st.builds(
-    ToolCall,
-    name=text,
-    call_id=maybe(an_id),
-    input=st.one_of(
+# Names of fields whose values must meet in other fields, or have a form that the type does not state.
+BY_NAME: dict[str, SearchStrategy[Any]] = {
+    "id": an_id,
+    "parent_id": an_id,
+    "response_id": an_id,
+    "response_ids": few(an_id),
+    "call_id": an_id,
+    "head_id": an_id,
+    "message_id": an_id,
+    "conversation_id": an_id,
+    "since_id": an_id,
+    "prompt_id": an_id,
+    "at": moment,
+    "started_at": moment,
+    "updated_at": moment,
+}
+BY_FIELD: dict[str, SearchStrategy[Any]] = {
+    "Code.first_line": line,
+    "Code.last_line": line,
+    "Conversation.timeline": st.deferred(lambda: timelines()),  # noqa: PLW0108 (defined below)
+    "Event.name": st.one_of(text, st.just("queue-operation")),
+    "Memory.about": st.one_of(an_id, text),
+    "Request.api": st.sampled_from(["openai", "claude", ""]),
+    "Request.index": st.integers(0, 5),
+    "Request.system": few(an_id),
+    "Request.tools": few(st.integers(0, 3)),
+    "ToolCall.input": st.one_of(
         value, st.sampled_from(["{}", '{"a": [1]}', '{"a":"ü"}', '{"raw":1}', "[1]", "{", "null"])
     ),
-    kind=maybe(st.sampled_from(["shell", "mcp"])),
-    extra=bag,
-)
-media = st.builds(
-    Media,
-    kind=st.sampled_from(["image", "audio", "video", "document", "file"]),
-    mime=maybe(text),
-    name=maybe(text),
-    size=maybe(whole),
-    ref=maybe(text),
-    data=maybe(text),
-    text=maybe(text),
-    extra=bag,
-)
-others = st.builds(Other, data=value, name=maybe(text))
-inner_parts = st.one_of(texts, codes, reasonings, calls, media, others)
-results = st.builds(
-    ToolResult,
-    call_id=maybe(an_id),
-    output=st.one_of(text, few(inner_parts)),
-    is_error=maybe(st.booleans()),
-    name=maybe(text),
-    native=value,
-    extra=bag,
-)
-parts = st.one_of(inner_parts, results)
-usages = st.builds(
-    Usage,
-    key=maybe(an_id),
-    input=maybe(whole),
-    output=maybe(whole),
-    cache_read=maybe(whole),
-    cache_write=maybe(whole),
-    cache_write_5m=maybe(whole),
-    cache_write_1h=maybe(whole),
-    reasoning=maybe(whole),
-    total=maybe(whole),
-    cost_usd=maybe(decimal),
-    estimated=st.booleans(),
-    extra=st.one_of(
+    "Usage.extra": st.one_of(
         bag, st.fixed_dictionaries({"service_tier": value, "input_tokens": value, "cache_creation": value})
     ),
-)
-messages = st.builds(
-    Message,
-    id=an_id,
-    role=st.sampled_from(["user", "assistant", "system", "tool"]),
-    made_id=st.booleans(),
-    parent_id=maybe(an_id),
-    at=maybe(moment),
-    model=maybe(text),
-    stop_reason=maybe(text),
-    hidden=st.booleans(),
-    sidechain=st.booleans(),
-    response_id=maybe(an_id),
-    parts=few(parts),
-    usage=maybe(usages),
-    native=value,
-    extra=bag,
-)
-events = st.builds(
-    Event,
-    id=an_id,
-    name=st.one_of(text, st.just("queue-operation")),
-    made_id=st.booleans(),
-    parent_id=maybe(an_id),
-    at=maybe(moment),
-    data=bag,
-)
-links = st.builds(
-    Link,
-    conversation_id=an_id,
-    relation=st.sampled_from(["continues", "subagent", "fork"]),
-    message_id=maybe(an_id),
-    call_id=maybe(an_id),
-)
-summaries = st.builds(
-    Summary,
-    text=text,
-    kind=st.sampled_from(["automatic", "user_generated", "system"]),
-    at=maybe(moment),
-    message_id=maybe(an_id),
-    extra=bag,
-)
-feedback = st.builds(
-    Feedback,
-    rating=maybe(st.sampled_from(["up", "down"])),
-    text=maybe(text),
-    at=maybe(moment),
-    message_id=maybe(an_id),
-    extra=bag,
-)
-tools = st.builds(Tool, name=text, description=maybe(text), parameters=value, extra=bag)
-requests = st.builds(
-    Request,
-    id=maybe(an_id),
-    index=st.integers(0, 5),
-    api=maybe(st.sampled_from(["openai", "claude", ""])),
-    at=maybe(moment),
-    model=maybe(text),
-    duration_ms=maybe(st.one_of(whole, decimal)),
-    system=few(an_id),
-    since_id=maybe(an_id),
-    prompt_id=maybe(an_id),
-    response_ids=few(an_id),
-    tools=few(st.integers(0, 3)),
-    error=value,
-    extra=bag,
-)
-origins = st.builds(Origin, reader=text, version=text, revision=whole, file=maybe(text), sha256=maybe(text))
-conversations = st.builds(
-    Conversation,
-    id=an_id,
-    source=text,
-    title=maybe(text),
-    started_at=maybe(moment),
-    updated_at=maybe(moment),
-    app_version=maybe(text),
-    model=maybe(text),
-    cwd=maybe(text),
-    git_branch=maybe(text),
-    git_commit=maybe(text),
-    account_id=maybe(text),
-    editor=maybe(text),
-    os=maybe(text),
-    shell=maybe(text),
-    archived=maybe(st.booleans()),
-    tags=few(text),
-    only_prompts=st.booleans(),
-    shape=st.sampled_from(["list", "tree"]),
-    head_id=maybe(an_id),
-    link=maybe(links),
-    made_id=st.booleans(),
-    timeline=st.lists(st.one_of(messages, messages, events), max_size=6),
-    summaries=few(summaries, 2),
-    feedback=few(feedback, 2),
-    tools=few(tools, 2),
-    requests=few(requests, 2),
-    platform=bag,
-    context=bag,
-    origin=maybe(origins),
-    extra=bag,
-)
-memories = st.builds(
-    Memory,
-    id=an_id,
-    source=text,
-    kind=text,
-    text=text,
-    made_id=st.booleans(),
-    account_id=maybe(text),
-    about=maybe(st.one_of(an_id, text)),
-    at=maybe(moment),
-    origin=maybe(origins),
-    extra=bag,
-)
+    "Usage.key": an_id,
+}
+BY_TYPE: dict[type, SearchStrategy[Any]] = {
+    inspect.AnyType: value,
+    inspect.BoolType: st.booleans(),
+    inspect.DictType: bag,
+    inspect.FloatType: decimal,
+    inspect.IntType: whole,
+    inspect.NoneType: st.none(),
+    inspect.StrType: text,
+}
+
+
+@cache
+def structs(kind: type[Struct]) -> SearchStrategy[Any]:
+    """Values of a struct of the model, with a value for each of its fields."""
+    fields = inspect.type_info(kind).fields  # type: ignore[attr-defined] # a struct's
+    return st.builds(kind, **{field.name: of_field(kind, field) for field in fields})
+
+
+def of_field(kind: type[Struct], field: inspect.Field) -> SearchStrategy[Any]:
+    special = BY_FIELD.get(f"{kind.__name__}.{field.name}", BY_NAME.get(field.name))
+    if special is None:
+        return of_type(field.type)
+    return maybe(special) if is_optional(field.type) else special
+
+
+def is_optional(stated: inspect.Type) -> bool:
+    return isinstance(stated, inspect.UnionType) and stated.includes_none
+
+
+def of_type(stated: inspect.Type) -> SearchStrategy[Any]:
+    match stated:
+        case inspect.UnionType():
+            return st.one_of(*map(of_type, stated.types))
+        case inspect.LiteralType():
+            return st.sampled_from(stated.values)
+        case inspect.ListType():
+            return few(of_type(stated.item_type))
+        case inspect.StructType():
+            return structs(stated.cls)
+    return BY_TYPE[type(stated)]
+
+
+def timelines() -> SearchStrategy[Any]:
+    return st.lists(st.one_of(messages, messages, events), max_size=6)
+
+
+messages = structs(Message)
+events = structs(Event)
+conversations = structs(Conversation)
+memories = structs(Memory)
 items: SearchStrategy[Item] = st.one_of(conversations, conversations, memories)
+
+
+def all_structs() -> list[type[Struct]]:
+    """Every struct of the model, from the items down."""
+    found: dict[type[Struct], None] = {}
+    pending: list[inspect.Type] = [inspect.type_info(kind) for kind in (Conversation, Memory)]
+    while pending:
+        match pending.pop():
+            case inspect.UnionType(types=types):
+                pending.extend(types)
+            case inspect.ListType(item_type=item):
+                pending.append(item)
+            case inspect.StructType(cls=kind, fields=fields) if kind not in found:
+                found[kind] = None
+                pending.extend(field.type for field in fields)
+    return sorted(found, key=lambda kind: kind.__name__)
