@@ -1,7 +1,8 @@
-"""Measures how well searching finds: `python bench/quality.py [--write] [--half tune|report] [--tune]`.
+"""Measures how well searching finds: `python bench/quality.py [--locomo FILE] [--write] [--tune]`.
 
 A journal is made of the corpus in tests/search, with words and vectors as `aj` makes them; each judged query
-is asked in each mode. `--write` puts the table into docs/search-quality.md, `--tune` tries other weights.
+is asked in each mode. `--locomo` also measures LoCoMo, whose `locomo10.json` you must have: its license does
+not allow us to include it. `--write` puts the tables into docs/search-quality.md, `--tune` tries weights.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from agent_journal.search import hybrid
 from agent_journal.search.semantic import models
-from tests.search import corpus, quality
+from tests.search import corpus, locomo, quality
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--tune", action="store_true")
+    parser.add_argument("--locomo", type=Path, metavar="FILE")
     parser.add_argument("--half", default="report", choices=("tune", "report"))
     asked = parser.parse_args()
     half = "tune" if asked.tune else asked.half
@@ -60,9 +62,13 @@ def main() -> None:
     short = quality.shortfalls(scored, judged)
     print("\n".join(short) or "hybrid is nowhere worse than the better of both")
     if asked.write:
-        before, _, rest = quality.PAGE.read_text(encoding="utf-8").partition(quality.BEGIN)
-        told = "\n".join([before + quality.BEGIN, "", *lines, quality.END])
-        quality.PAGE.write_text(told + rest.partition(quality.END)[2], encoding="utf-8")
+        quality.write_section(quality.BEGIN, lines)
+    if asked.locomo:
+        with tempfile.TemporaryDirectory() as folder:
+            lines = locomo.table(locomo.measure(Path(folder), locomo.load(asked.locomo), half))
+        print("\n".join(lines))
+        if asked.write:
+            quality.write_section(quality.LOCOMO_BEGIN, lines)
     sys.exit(1 if short else 0)
 
 

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from agent_journal.config import Config
     from agent_journal.search.ranking import Ranker
     from agent_journal.search.semantic.models import Model
-    from tests.search.corpus import Judged
+    from tests.search.corpus import Judged, Talk
 
 PAGE = Path(__file__).parents[2] / "docs" / "search-quality.md"
 BEGIN, END = "<!-- measured by bench/quality.py -->", "<!-- end -->"
+LOCOMO_BEGIN = "<!-- measured by bench/quality.py --locomo -->"
 _CUT = 10
 _DRAWS = 2000
 
@@ -48,20 +49,20 @@ class Mean(NamedTuple):
     high: float
 
 
-def journal_of_corpus(home: Path) -> Config:
-    """A journal with all conversations of the corpus."""
+def journal_of_corpus(home: Path, talks: Sequence[Talk]) -> Config:
+    """A journal with some conversations."""
     settled = config.load(home, {})
     history = home / "histories.jsonl"
-    history.write_text("".join(map(corpus.as_history, corpus.talks())), encoding="utf-8")
+    history.write_text("".join(map(corpus.as_history, talks)), encoding="utf-8")
     journal.import_files(settled, [ImportCandidate(str(history))], lambda _: None)
     return settled
 
 
 class Bench:
-    """The corpus, ready to be asked."""
+    """Conversations, by default those of the corpus, ready to be asked."""
 
-    def __init__(self, home: Path) -> None:
-        self.config = journal_of_corpus(home)
+    def __init__(self, home: Path, talks: Sequence[Talk] | None = None) -> None:
+        self.config = journal_of_corpus(home, corpus.talks() if talks is None else talks)
         self.archive = archive.open_to_read(home)
         self.words = Index.open(self.config.storage.index_path)
         store = self.archive.store
@@ -156,6 +157,13 @@ def table(scored: dict[str, list[Score]], judged: Sequence[Judged]) -> list[str]
             lines.append(f"| {kind} | {len(places)} | {' | '.join(cells)} |")
         lines.append("")
     return lines
+
+
+def write_section(begin: str, lines: Sequence[str]) -> None:
+    """Replace what follows a marker in the page, up to the next end."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+    section = "\n".join([before + begin, "", *lines, *([""] if lines[-1] else []), END])
+    PAGE.write_text(section + rest.partition(END)[2], encoding="utf-8")
 
 
 def shortfalls(scored: dict[str, list[Score]], judged: Sequence[Judged]) -> list[str]:
