@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -29,6 +30,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 if "PYTHONPYCACHEPREFIX" not in os.environ:  # workers have it from whoever started them
     os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="aj-tests-")
     atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
+
+# A shell lets what it starts in the background ignore SIGINT, and every child would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

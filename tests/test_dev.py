@@ -29,7 +29,7 @@ LINES = '{"who": "user", "body": "hi", "at": 1767323045}\n{"who": "ai", "body": 
 def checkout(tmp_path: Path) -> Path:
     shutil.copytree(TOP / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests" / "readers").mkdir(parents=True)
-    for name in ("__init__.py", "cases.py", "conftest.py", "test_readers.py"):
+    for name in ("__init__.py", "cases.py", "conftest.py", "one_reader.py", "test_readers.py"):
         shutil.copy(TOP / "tests" / name, tmp_path / "tests" / name)
     shutil.copy(TOP / "pyproject.toml", tmp_path)
     (tmp_path / "tea.json").write_text(json.dumps(CHATS), encoding="utf-8")
