@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,6 +29,7 @@ CHECKOUT = HERE.parent
 _ROUNDS = 5
 _CORPUS_SCALE = 0.1  # 22 MB of sessions
 _WORD = "alcor"
+_TARGETS = ("json", "unified", "session", "pam", "agent-record", "agent-record-v3", "markdown")
 
 
 class Version(NamedTuple):
@@ -68,10 +70,13 @@ def _cold_sync(version: Version) -> float:
     return version.run("sync", home="cold")
 
 
+def _convert(version: Version, target: str) -> float:
+    return version.run("convert", str(version.scratch / ".claude"), "-t", target)
+
+
 MEASUREMENTS: dict[str, Callable[[Version], float]] = {
     "help": lambda version: version.run("--help"),
-    "convert": lambda version: version.run("convert", str(version.scratch / ".claude"), "-t", "json"),
-    "unified": lambda version: version.run("convert", str(version.scratch / ".claude"), "-t", "unified"),
+    **{f"-t {target}": partial(_convert, target=target) for target in _TARGETS},
     "cold sync": _cold_sync,
     "no-op sync": lambda version: version.run("sync"),
     "list": lambda version: version.run("list"),
@@ -88,31 +93,32 @@ def main() -> None:
     parser.add_argument("old", help="a commit, or a folder with a checkout")
     parser.add_argument("new", nargs="?", default=str(CHECKOUT), help="likewise; default: this checkout")
     parser.add_argument("--rounds", type=int, default=_ROUNDS)
+    parser.add_argument("--scale", type=float, default=_CORPUS_SCALE, help="the size of the corpus / 224 MB")
     parser.add_argument(
         "--sessions", type=Path, help="a home folder to sync; default: a small one of bench/corpus.py"
     )
     parser.add_argument("--only", nargs="*", choices=[*MEASUREMENTS], default=[*MEASUREMENTS])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="aj-compare-") as folder:
-        source = args.sessions or _small_home(Path(folder))
+        source = args.sessions or _small_home(Path(folder), args.scale)
         versions = [
             _version(given, Path(folder) / name, source)
             for name, given in (("old", args.old), ("new", args.new))
         ]
         for version in versions:
             version.run("sync")
-        print(f"{'':12}{'old s':>9}{'new s':>9}{'ratio':>8}")
+        print(f"{'':18}{'old s':>9}{'new s':>9}{'ratio':>8}")
         for name in args.only:
             for version in versions:
                 MEASUREMENTS[name](version)  # compiles what it imports
             pairs = [tuple(map(MEASUREMENTS[name], versions)) for _ in range(args.rounds)]
             old, new = (statistics.median(each) for each in zip(*pairs, strict=True))
             ratio = statistics.median(after / before for before, after in pairs)
-            print(f"{name:12}{old:9.3f}{new:9.3f}{ratio:8.3f}", flush=True)
+            print(f"{name:18}{old:9.3f}{new:9.3f}{ratio:8.3f}", flush=True)
 
 
-def _small_home(folder: Path) -> Path:
-    corpus.make_sessions(folder / "home" / ".claude" / "projects", _CORPUS_SCALE)
+def _small_home(folder: Path, scale: float) -> Path:
+    corpus.make_sessions(folder / "home" / ".claude" / "projects", scale)
     return folder / "home"
 
 
