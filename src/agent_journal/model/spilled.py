@@ -50,17 +50,18 @@ def encode_spilled(value: Any) -> Any:
 
 def load_spilled(item: _ItemT) -> _ItemT:
     """Return an item with all of its values in memory; the same object if they already are."""
-    if not isinstance(item, Conversation) or not any(map(_has_spilled, item.timeline)):
+    if not isinstance(item, Conversation) or not any(map(has_spilled, item.timeline)):
         return item
     return replace(item, timeline=[_load_entry(entry) for entry in item.timeline])
 
 
-def _has_spilled(entry: Message | Event) -> bool:
+def has_spilled(entry: Message | Event) -> bool:
+    """Whether encoding an entry loads a large value."""
     return isinstance(entry, Event) and any(isinstance(value, Spilled) for value in entry.data.values())
 
 
 def _load_entry(entry: Message | Event) -> Message | Event:
-    if not isinstance(entry, Event) or not _has_spilled(entry):
+    if not isinstance(entry, Event) or not has_spilled(entry):
         return entry
     return replace(entry, data={name: _loaded(value) for name, value in entry.data.items()})
 

@@ -9,17 +9,18 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal.model import Conversation
-from agent_journal.model.spilled import encode_spilled
+from agent_journal.model.spilled import encode_spilled, has_spilled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from agent_journal.model import Item
+    from agent_journal.model import Event, Item, Message
 
 _encoder = msgspec.json.Encoder(enc_hook=encode_spilled)
 # msgspec decodes up to the interpreter's recursion limit; encoding adds a few levels around the value.
 _RECURSION_FACTOR = 2
 _PLACEHOLDER = b"\0"
+_ENTRIES_PER_BATCH = 64
 
 
 def encode(value: Any) -> bytes:
@@ -35,8 +36,8 @@ def encode(value: Any) -> bytes:
             sys.setrecursionlimit(limit)
 
 
-def encode_in_pieces(item: Item) -> Iterator[bytes]:
-    """The item as compact JSON, entry by entry, so that its whole text is never in memory."""
+def encode_in_pieces(item: Item) -> Iterator[bytes | memoryview]:
+    """The item as compact JSON, a few entries at a time, so that its whole text is never in memory."""
     if not isinstance(item, Conversation) or not item.timeline:
         yield encode(item)
         return
@@ -44,9 +45,28 @@ def encode_in_pieces(item: Item) -> Iterator[bytes]:
     placeholder: list[Any] = [msgspec.Raw(_PLACEHOLDER)]
     start, _, end = encode(replace(item, timeline=placeholder)).partition(_PLACEHOLDER)
     yield start
-    for index, entry in enumerate(item.timeline):
-        yield b"," + encode(entry) if index else encode(entry)
+    separator = b""
+    for entries in _batches(item.timeline):
+        yield separator
+        yield memoryview(encode(entries))[1:-1]
+        separator = b","
     yield end
+
+
+def _batches(timeline: Sequence[Message | Event]) -> Iterator[Sequence[Message | Event]]:
+    """Cut a timeline into batches; an entry with large values is one of its own."""
+    start = 0
+    for index, entry in enumerate(timeline):
+        if has_spilled(entry):
+            if start < index:
+                yield timeline[start:index]
+            yield timeline[index : index + 1]
+            start = index + 1
+        elif index - start == _ENTRIES_PER_BATCH:
+            yield timeline[start:index]
+            start = index
+    if start < len(timeline):
+        yield timeline[start:]
 
 
 def pretty(value: Any) -> bytes:
