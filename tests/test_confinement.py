@@ -438,13 +438,13 @@ def test_watch_leaves_alone_what_its_reader_failed_at_until_it_changes(
     monkeypatch.setenv("HOME", str(tmp_path))
     told: list[Result] = []
     watcher = Watcher(load(tmp_path / "journal", {}), [module.INFO], told.append, lambda _: None)
-    watcher._look_at_all()
+    watcher._scan_all()
     assert {each.file: each.status for each in told} == {bad.path: "unreadable", good.path: "imported"}
-    watcher._look_at_all()
+    watcher._scan_all()
     assert len(told) == 2
     with Path(bad.path).open("a") as file:
         file.write("\n")
-    watcher._look_at_all()
+    watcher._scan_all()
     assert len(told) == 3
 
 

@@ -108,13 +108,13 @@ def test_what_lies_beside_a_file_that_is_watched_is_left_alone(
     told: list[str] = []
     looks: list[float] = []
     watcher = Watcher(config, [claude_code.INFO], lambda result: told.append(result.file), lambda _: None)
-    look_at_all = watcher._look_at_all
+    look_at_all = watcher._scan_all
 
     def look() -> None:
         looks.append(time.monotonic())
         look_at_all()
 
-    monkeypatch.setattr(watcher, "_look_at_all", look)
+    monkeypatch.setattr(watcher, "_scan_all", look)
     running = threading.Thread(target=watcher.run)
     running.start()
     _until(lambda: len(looks) == 2)  # at the beginning, and once more when the system has begun to watch

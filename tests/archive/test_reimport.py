@@ -284,7 +284,7 @@ def test_the_index_follows(tmp_path: Path, later: Callable[[], None]) -> None:
     assert (1, 1) == (sync().read_again, sync().unchanged)
     with open_to_read(tmp_path / "journal") as archive:
         fit = index_upkeep.check_index(archive, config)
-    assert ([], "") == (fit.problems, fit.behind)
+    assert ([], "") == (fit.problems, fit.outdated)
     with journals.Journal(config) as reading:
         assert ["new-u0"] == [hit.entry.message for hit in reading.search("tide").hits]
 

@@ -146,7 +146,7 @@ class Lab:
     def index_is_behind(self) -> bool:
         """Whether something is in the rows and not yet found."""
         with open_to_read(self.journal) as archive:
-            return bool(index_upkeep.check_index(archive, self.config).behind)
+            return bool(index_upkeep.check_index(archive, self.config).outdated)
 
     def synced(self) -> list[Result]:
         """The same as `aj sync`, here; what became of each file."""

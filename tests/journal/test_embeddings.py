@@ -20,7 +20,7 @@ from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.archive.lock import Lock
 from agent_journal.config import Config
 from agent_journal.errors import ArchiveInUse, CannotWrite
-from agent_journal.journal import Journal, embeddings, facade
+from agent_journal.journal import Journal, embeddings, upkeep
 from agent_journal.journal.embeddings import Embedder
 from agent_journal.search import folder as index_folder
 from agent_journal.search.semantic import nearest, static, vectors
@@ -174,7 +174,7 @@ from pathlib import Path
 from agent_journal import archive, config
 from agent_journal.journal import embeddings
 from agent_journal.search.semantic import static, vectors
-embeddings._HELD = static.StaticModel.batch = 2
+embeddings._WRITE_BATCH_COUNT = static.StaticModel.batch = 2
 when, where = int(sys.argv[2]), sys.argv[3]
 real, count = getattr(vectors, where), [0]
 def killed(*arguments):
@@ -230,7 +230,7 @@ def test_what_is_forgotten_meanwhile_gets_no_vector(
     settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = Embedder(kept, settled, MODEL)
-    real = made._keep
+    real = made._write
     forgotten: list[bool] = []
 
     def keep() -> None:
@@ -239,7 +239,7 @@ def test_what_is_forgotten_meanwhile_gets_no_vector(
             journal.forget(settled, lambda opened: [opened.find_conversation("soup").key])
         real()
 
-    monkeypatch.setattr(made, "_keep", keep)
+    monkeypatch.setattr(made, "_write", keep)
     made.run()
 
     assert sorted(kept.store.index_keys()) == stored(settled).known_keys().tolist()
@@ -273,7 +273,7 @@ def test_vectors_that_are_removed_meanwhile_are_not_told_as_whole(
 def test_whoever_begins_anew_leaves_another_process_alone(
     settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facade, "_A_SEARCH", 0.0)
+    monkeypatch.setattr(upkeep, "_EMBED_LOCK_WAIT_S", 0.0)
     Embedder(kept, settled, MODEL).run()
     before = stored(settled).info
     turn = Lock(embeddings.vectors_folder(settled) / "turn")
@@ -347,7 +347,7 @@ def test_keys_that_a_power_cut_took_back_have_no_vectors(settled: Config, kept: 
 
 def test_what_was_replaced_does_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settled = filled(tmp_path / "home")
-    monkeypatch.setattr(embeddings, "_DEAD_SHARE", 0.1)
+    monkeypatch.setattr(embeddings, "_MIN_STALE_SHARE", 0.1)
     for again in range(3):
         filled(settled.home, {name: [f"{text} {again}" for text in each] for name, each in SAID.items()})
         with archive.open_to_read(settled.home) as kept:

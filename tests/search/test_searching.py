@@ -274,7 +274,7 @@ def test_a_mode_that_there_is_not(config: Config, tmp_path: Path) -> None:
 def test_what_a_long_conversation_leaves_no_room_for_is_found(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "_INITIAL_WINDOW_ENTRIES", 4)
+    monkeypatch.setattr(searching, "_INITIAL_WINDOW_COUNT", 4)
     monkeypatch.setattr(searching, "_MAX_WINDOW_ENTRIES", 8)
     monkeypatch.setattr(searching, "_MAX_ENTRIES_PER_HIT", 8)
     long = chat("long", *(said(f"l{number}", f"tea {number}", 10 + number) for number in range(40)))
@@ -288,7 +288,7 @@ def test_what_a_long_conversation_leaves_no_room_for_is_found(
         both = journal.search("role:user", 20)
         assert (6, False) == (len(both.hits), both.has_more)
         assert 6 == len(export.find_conversations(journal, "role:user", None, None))
-        monkeypatch.setattr(export, "_HITS", 1)
+        monkeypatch.setattr(export, "_INITIAL_MAX_HITS", 1)
         assert 6 == len(export.find_conversations(journal, "role:user", None, None))
 
 
@@ -435,7 +435,7 @@ def test_it_is_said_since_when_frequent_words_were_looked_for(
     monkeypatch.setattr(reach, "_MAX_CHEAP_ENTRIES", 20)
     monkeypatch.setattr(reach, "_FIRST_ENTRIES", 4)
     monkeypatch.setattr(reach, "_MIN_HITS", 1)
-    monkeypatch.setattr(searching, "_INITIAL_WINDOW_ENTRIES", 4)
+    monkeypatch.setattr(searching, "_INITIAL_WINDOW_COUNT", 4)
     thursday = datetime(2025, 1, 2, 10, tzinfo=UTC)
     weeks = [f"{thursday + timedelta(weeks=number):%FT%TZ}" for number in range(56)]
     keep(config, tmp_path, *(chat(at, said(at, "a lantern", 0) | {"at": at}) for at in weeks))
@@ -478,7 +478,7 @@ def test_without_an_index_rows_are_looked_through(
         assert answer.is_whole
         assert {"tides"} == {id_ for id_, _ in found(answer)}
         assert [("tides", "t5")] == found(journal.search("tool:shell has:error route", mode="lexical"))
-        assert journals.mend(config, from_scratch=True)
+        assert journals.update_index(config, from_scratch=True)
         healed = journal.search("harbour -ships", mode="lexical")
     assert not healed.problem
     assert {"tides"} == {id_ for id_, _ in found(healed)}
@@ -558,7 +558,7 @@ def test_whoever_cannot_write_still_searches(config: Config, tmp_path: Path) -> 
     delete(words(config))
     with open_to_write(config.home), Journal(config) as journal:
         assert {"tides", "ships"} == {id_ for id_, _ in found(journal.search("harbour"))}
-        assert not journals.mend(config, from_scratch=True)
+        assert not journals.update_index(config, from_scratch=True)
 
 
 def test_rows_that_the_index_lacks_are_found(
@@ -577,7 +577,7 @@ def test_rows_that_the_index_lacks_are_found(
         with monkeypatch.context() as patched:
             patched.setattr(scanning, "Scan", partial(scanning.Scan, seconds=-1))
             assert not journal.search("harbour", mode="lexical").is_whole, "there was no time for them"
-        assert journals.mend(config, from_scratch=False)
+        assert journals.update_index(config, from_scratch=False)
         assert journal.search("harbour", mode="lexical").is_whole
 
 

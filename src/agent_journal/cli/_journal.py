@@ -13,7 +13,7 @@ from agent_journal.text.humanize import count
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.config import Config
-    from agent_journal.journal.facade import Erased
+    from agent_journal.journal import Erased
 
 
 # Of many problems, so many are printed.

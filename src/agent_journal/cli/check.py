@@ -65,13 +65,13 @@ def command(*, deep: bool, as_json: bool) -> int:
         },
     }
     if as_json:
-        show_json({"ok": not problems, "checked": checked, "behind": index.behind, "is_erased": is_erased})
+        show_json({"ok": not problems, "checked": checked, "behind": index.outdated, "is_erased": is_erased})
     else:
         if vault.read_bytes < vault.total_bytes:
             read, total = size(vault.read_bytes), size(vault.total_bytes)
             show(f"Read {read} of the {total} in the vault; {_coverage(read_at)}.")
-        if index.behind:
-            show(with_command_name(index.behind))
+        if index.outdated:
+            show(with_command_name(index.outdated))
         if not is_erased and not unfinished:
             show("Another aj is erasing forgotten conversations.")
         verdict = f"{count(len(problems), 'problem')} found." if problems else "No problems found."

@@ -245,7 +245,7 @@ def _update_index(answer: Answer, config: Config) -> None:
         return
     if answer.problem:
         say("aj: Rebuilding the search index …")
-    if journals.mend(config, from_scratch=bool(answer.problem)):
+    if journals.update_index(config, from_scratch=bool(answer.problem)):
         say("aj: The search index is up to date.")
     else:
         say("aj: Cannot write the search index now; the next 'aj sync' updates it.")

@@ -1,31 +1,59 @@
 """A journal: the archive and its index together, and everything that keeps them current.
 
-The names below are those of `facade`, which is imported when one of them is asked for.
+| module | contents |
+|---|---|
+| `journal` | `Journal`, the facade |
+| `importing` | `sync` and `import_files` |
+| `erasing` | `forget`, and finishing what was interrupted |
+| `upkeep` | `reindex`, `repair`, `embed`, disk usage |
+| `index_upkeep`, `embeddings` | keep the word index and the vectors in step with the rows |
+| `search`, `semantic` | answer queries |
+| `watch`, `export`, `inventory`, `doctor`, `demo` | one verb each |
+
+The names below are imported from their module when they are first used.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_journal.journal.facade import (
-        Journal,
-        Summary,
+    from agent_journal.journal.clock import utc_now
+    from agent_journal.journal.erasing import Erased, finish_erasing, finish_forgetting, forget
+    from agent_journal.journal.importing import Summary, import_files, sync
+    from agent_journal.journal.journal import Journal
+    from agent_journal.journal.upkeep import (
         describe_rebuilt_index,
         disk_usage,
         embed,
         embed_in_background,
-        finish_erasing,
-        finish_forgetting,
-        forget,
-        import_files,
-        mend,
         reindex,
         repair,
-        sync,
-        utc_now,
+        update_index,
     )
 
+_MODULE_OF = {
+    "Erased": "erasing",
+    "Journal": "journal",
+    "Summary": "importing",
+    "describe_rebuilt_index": "upkeep",
+    "disk_usage": "upkeep",
+    "embed": "upkeep",
+    "embed_in_background": "upkeep",
+    "finish_erasing": "erasing",
+    "finish_forgetting": "erasing",
+    "forget": "erasing",
+    "import_files": "importing",
+    "reindex": "upkeep",
+    "repair": "upkeep",
+    "sync": "importing",
+    "update_index": "upkeep",
+    "utc_now": "clock",
+}
+
+_OLD_NAMES = {"mend": "update_index"}
+
 __all__ = [
+    "Erased",
     "Journal",
     "Summary",
     "describe_rebuilt_index",
@@ -36,19 +64,20 @@ __all__ = [
     "finish_forgetting",
     "forget",
     "import_files",
-    "mend",
     "reindex",
     "repair",
     "sync",
+    "update_index",
     "utc_now",
 ]
 
 
-if not TYPE_CHECKING:  # a type checker that saw this would take any name for a public one
+if not TYPE_CHECKING:  # a type checker that saw this would accept any name
 
     def __getattr__(name: str) -> object:
-        if name in __all__:
-            from agent_journal.journal import facade  # noqa: PLC0415 (its parts must not import all of it)
+        name = _OLD_NAMES.get(name, name)
+        if name in _MODULE_OF:
+            from importlib import import_module  # noqa: PLC0415 (only where needed)
 
-            return getattr(facade, name)
+            return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,8 @@
-"""The vectors beside the rows: brought up to them after the words, newest first, erased with them.
+"""Keep the vectors in step with the rows: compute missing ones, newest first, and erase stale ones.
 
-Nobody waits for vectors: what is imported is found by its words at once. Whoever makes vectors reads rows as
-everybody does, so that others may import meanwhile; a lock of their own keeps writers apart.
+Nothing waits for vectors: an imported message can be searched by its words at once. The process that
+computes vectors reads rows like any other reader, so that others can import meanwhile; the vectors have a
+lock of their own.
 """
 
 from __future__ import annotations
@@ -30,112 +31,115 @@ if TYPE_CHECKING:
     from agent_journal.config import Config
     from agent_journal.search.semantic.models import Model
 
-# So many entries are worth a process of their own; fewer are dealt with by the next search.
+# A process of its own is worth its start for this many entries; the next search embeds fewer.
 MIN_BACKGROUND_ENTRIES = 500
-_HELD = 8192  # vectors that are written together
-_THOUGHTS = 8  # pieces of what a model thought, at most
-_ATTACHED = 16  # and of files that were put beside a message: what they are about is mostly said early
-# What a person had asked before counts for so much in the vector of an answer: measured by bench/quality.py,
-# it lifts nDCG of questions by 0.12 and takes 0.02 from that of names.
-_ASKED = 0.3
-_WAIT = 30.0
-_DEAD_SHARE = 0.2
-_GONE = 0  # a generation that no vectors are of
+_WRITE_BATCH_COUNT = 8192  # vectors that are written together
+_MAX_THINKING_CHUNKS = 8
+_MAX_ATTACHED_CHUNKS = 16  # the topic of an attached file mostly shows early
+# The weight of the preceding prompt in the vector of an answer. Measured by bench/quality.py, it raises nDCG
+# of questions by 0.12 and lowers that of names by 0.02.
+_PROMPT_WEIGHT = 0.3
+_MAX_LOCK_WAIT_S = 30.0
+_MIN_STALE_SHARE = 0.2  # of vectors without an entry, from which the files are rewritten
+_NO_GENERATION_ID = 0  # that no vectors have
 
 
-class _Told(NamedTuple):
-    """What is told of an entry: its pieces, and what was asked before."""
+class _EntryText(NamedTuple):
+    """What the vectors of an entry are made of: its chunks, and the preceding prompt."""
 
-    pieces: list[str]
-    asked: str
+    chunks: list[str]
+    prompt: str
 
 
 class State(NamedTuple):
-    """How far the vectors are."""
+    """How many entries have vectors."""
 
     model: str
     vectors: int = 0
     done: int = 0
-    """Entries that were dealt with."""
+    """The number of processed entries."""
     entries: int = 0
-    """Entries that there are."""
+    """The number of all entries."""
     whole: bool = False
+    """Whether all entries are processed."""
     running: str = ""
-    """Who is at it now, if anybody is."""
+    """The process that computes vectors now, if any."""
     problem: str = ""
 
 
 def vectors_folder(config: Config) -> Path:
-    """Where the vectors of a journal lie."""
+    """Return the folder of a journal's vectors."""
     return vectors.vectors_folder(config.storage.index_path)
 
 
 def choose_model(config: Config) -> models.ModelChoice:
-    """The model that vectors are made with."""
-    settled = config.index.vector
-    is_own, is_settled = settled.model_use == "all", _names_a_model(config)
+    """Return the model that makes the vectors."""
+    settings = config.index.vector
+    allow_custom, is_configured = settings.model_use == "all", _is_model_configured(config)
     return models.choose_model(
-        settled.model_path, settled.fallback, allow_custom=is_own, is_configured=is_settled
+        settings.model_path, settings.fallback, allow_custom=allow_custom, is_configured=is_configured
     )
 
 
 def load_custom_model(config: Config) -> models.ModelChoice:
-    """The person's own model."""
-    return models.load_custom_model(config.index.vector.model_path, is_configured=_names_a_model(config))
+    """Return the user's own model."""
+    return models.load_custom_model(
+        config.index.vector.model_path, is_configured=_is_model_configured(config)
+    )
 
 
-def _names_a_model(config: Config) -> bool:
+def _is_model_configured(config: Config) -> bool:
     return "index.vector.model_path" in config.origins
 
 
-def vector_format(kept: Archive, config: Config, model: Model) -> VectorFormat:
-    """How vectors are to be made."""
+def vector_format(archive: Archive, config: Config, model: Model) -> VectorFormat:
+    """Return how vectors must be made."""
     content = f"chunks {chunks.CHUNKING_VERSION}" + (" thinking" if config.index.thinking else "")
     content += " failures" if config.index.tool_output else ""
     precision = config.index.vector_precision
-    return VectorFormat(kept.store.journal_id, model.name, model.dimensions, precision, content)
+    return VectorFormat(archive.store.journal_id, model.name, model.dimensions, precision, content)
 
 
-def read_current(kept: Archive, config: Config, model: Model) -> VectorsInfo | None:
-    """What the vectors say about themselves, if they were made as they should be; None if not."""
+def read_current(archive: Archive, config: Config, model: Model) -> VectorsInfo | None:
+    """Return the metadata of the vectors; None if they were not made as they must be."""
     try:
-        said = vectors.read_info(vectors_folder(config))
+        info = vectors.read_info(vectors_folder(config))
     except IndexDamaged:
         return None
-    if said is None or said.made != vector_format(kept, config, model):
+    if info is None or info.made != vector_format(archive, config, model):
         return None
-    # A power cut took rows that the vectors know; their keys will be given to others.
-    return said if said.reach <= kept.store.last_key() else None
+    # After a power cut, rows of which there are vectors may be lost; their keys will be used again.
+    return info if info.reach <= archive.store.last_key() else None
 
 
-def embedded_up_to(kept: Archive, config: Config, model: Model) -> int:
-    """Up to which key everything has vectors as it should; 0 if nothing has."""
-    said = read_current(kept, config, model)
-    return said.upto if said is not None else 0
+def embedded_up_to(archive: Archive, config: Config, model: Model) -> int:
+    """Return the key up to which all entries have vectors; 0 if there are none."""
+    info = read_current(archive, config, model)
+    return info.upto if info is not None else 0
 
 
-def is_complete(place: Path, said: VectorsInfo) -> bool:
-    """Whether the files are as long as they should be."""
+def is_complete(folder: Path, info: VectorsInfo) -> bool:
+    """Whether the files are long enough."""
     try:
-        StoredVectors(place, said)
+        StoredVectors(folder, info)
     except IndexDamaged:
         return False
     return True
 
 
 class Embedder:
-    """Gives vectors to what has none yet. Only one at a time can be at it."""
+    """Computes the vectors of entries that have none. Only one process can do so at a time."""
 
-    def __init__(self, kept: Archive, config: Config, model: Model) -> None:
-        self._archive = kept
+    def __init__(self, archive: Archive, config: Config, model: Model) -> None:
+        self._archive = archive
         self._config = config
         self._model = model
         self._folder = vectors_folder(config)
-        self._turn = Lock(self._folder / "turn")
-        self._said: VectorsInfo | None = None
+        self._run_lock = Lock(self._folder / "turn")
+        self._info: VectorsInfo | None = None
         self._generation = 0
-        self._held: list[tuple[list[int], list[int], NDArray[np.float32]]] = []
-        """Keys, the key of each vector, and vectors that are not written yet."""
+        self._unwritten: list[tuple[list[int], list[int], NDArray[np.float32]]] = []
+        """The keys, the key of each vector, and the vectors that are not written yet."""
 
     def run(
         self,
@@ -145,215 +149,220 @@ class Embedder:
         wait: float = 0.0,
         from_scratch: bool = False,
     ) -> bool:
-        """Whether all have vectors now; it ends after about so many seconds. `told` gets done and total.
+        """Compute missing vectors for about `seconds`; return whether all entries have theirs.
 
-        `anew` begins with none. Whatever ends it, what is done is kept. Raises ArchiveInUse if another
-        process is at it.
+        `on_progress` gets the number of processed entries and their total. With `from_scratch`, all vectors
+        are computed again. Whatever ends the run, its results are saved. Raises ArchiveInUse if another
+        process is computing vectors.
         """
         until = None if seconds is None else time.monotonic() + seconds
-        self._turn.acquire(wait)
+        self._run_lock.acquire(wait)
         try:
             if from_scratch:
-                self._forget()
-            is_all = self._pass(until, on_progress or (lambda _, __: None))
+                self._start_over()
+            is_all = self._process_all(until, on_progress or (lambda _, __: None))
             if is_all and seconds is None:
-                self._tidy()
+                self._drop_stale()
         finally:
-            self._turn.release()
+            self._run_lock.release()
         if is_all and seconds is None:
-            self._see_to_graph()
+            self._build_graph()
         return is_all
 
-    def _pass(self, until: float | None, told: Callable[[int, int], None]) -> bool:
-        """Deal with all that the rows have now."""
+    def _process_all(self, until: float | None, on_progress: Callable[[int, int], None]) -> bool:
+        """Process all entries of the rows."""
         last = self._archive.store.last_key()
-        self._said = self._begun()
+        self._info = self._load_or_start()
         try:
-            is_all = self._make(until, told)
+            is_all = self._compute(until, on_progress)
         finally:
-            self._keep()
+            self._write()
         if is_all:
             self._finish(last)
         return is_all
 
-    def _make(self, until: float | None, told: Callable[[int, int], None]) -> bool:
-        """Make vectors, until all are made or time is over; a few are made at any rate."""
-        todo = self._todo()
-        total, done = sum(len(keys) for _, keys in todo), 0
-        for batch in self._batches(todo):
+    def _compute(self, until: float | None, on_progress: Callable[[int, int], None]) -> bool:
+        """Compute vectors until all are done or time is over; at least one batch is computed."""
+        pending = self._pending()
+        total, done = sum(len(keys) for _, keys in pending), 0
+        for batch in self._batches(pending):
             if done and until is not None and time.monotonic() > until:
                 return False
-            told(done, total)
-            owners = [key for key, each in batch.items() for _ in each.pieces]
-            self._held.append((list(batch), owners, self._vectors(batch)))
+            on_progress(done, total)
+            owners = [key for key, each in batch.items() for _ in each.chunks]
+            self._unwritten.append((list(batch), owners, self._vectors(batch)))
             done += len(batch)
-            if sum(len(owners) for _, owners, _ in self._held) >= _HELD:
-                self._keep()
-        told(total, total)
+            if sum(len(owners) for _, owners, _ in self._unwritten) >= _WRITE_BATCH_COUNT:
+                self._write()
+        on_progress(total, total)
         return True
 
-    def _forget(self) -> None:
-        """Let go of the vectors that there are, whatever they are like."""
+    def _start_over(self) -> None:
+        """Discard all vectors."""
         with write_lock(self._folder):
             vectors.start_over(self._folder, vector_format(self._archive, self._config, self._model))
 
-    def _begun(self) -> VectorsInfo:
-        """Vectors to go on with: those that are there, new ones if they were made otherwise."""
+    def _load_or_start(self) -> VectorsInfo:
+        """Return the vectors to continue; new ones if the stored ones are unusable."""
         with write_lock(self._folder):
-            said = read_current(self._archive, self._config, self._model)
-            if said is not None and is_complete(self._folder, said):
-                vectors.remove_other_generations(self._folder, said.generation)
+            info = read_current(self._archive, self._config, self._model)
+            if info is not None and is_complete(self._folder, info):
+                vectors.remove_other_generations(self._folder, info.generation)
             else:
-                said = vectors.start_over(
+                info = vectors.start_over(
                     self._folder, vector_format(self._archive, self._config, self._model)
                 )
-            self._generation = said.generation
-            return said
+            self._generation = info.generation
+            return info
 
-    def _todo(self) -> list[tuple[int, list[int]]]:
-        """Conversations, newest first, with the keys of what has no vectors yet."""
-        said = self._current()
-        done = set(StoredVectors(self._folder, said).known_keys(said.upto).tolist())
-        found = self._archive.store.newest_first(said.upto)
-        todo = ((each, [key for key in keys if key not in done]) for each, keys in found)
-        return [(each, keys) for each, keys in todo if keys]
+    def _pending(self) -> list[tuple[int, list[int]]]:
+        """Return conversations, newest first, with the keys of entries that have no vectors yet."""
+        info = self._current()
+        done = set(StoredVectors(self._folder, info).known_keys(info.upto).tolist())
+        conversations = self._archive.store.newest_first(info.upto)
+        pending = ((each, [key for key in keys if key not in done]) for each, keys in conversations)
+        return [(each, keys) for each, keys in pending if keys]
 
-    def _batches(self, todo: list[tuple[int, list[int]]]) -> Iterator[dict[int, _Told]]:
-        """Entries with their pieces, so many pieces at a time."""
-        batch: dict[int, _Told] = {}
+    def _batches(self, pending: list[tuple[int, list[int]]]) -> Iterator[dict[int, _EntryText]]:
+        """Yield entries with their texts, a batch of chunks at a time."""
+        batch: dict[int, _EntryText] = {}
         count = 0
-        for conversation, keys in todo:
-            asked = self._archive.store.preceding_prompts(conversation, set(keys))
+        for conversation, keys in pending:
+            prompts = self._archive.store.preceding_prompts(conversation, set(keys))
             for entry in self._archive.store.index_entries_of(conversation, set(keys)):
-                batch[entry.key] = _Told(self._pieces(entry), asked.get(entry.key, ""))
-                count += len(batch[entry.key].pieces)
+                batch[entry.key] = _EntryText(self._chunks(entry), prompts.get(entry.key, ""))
+                count += len(batch[entry.key].chunks)
                 if count >= self._model.batch or len(batch) >= self._model.batch * 8:
                     yield batch
                     batch, count = {}, 0
         if batch:
             yield batch
 
-    def _pieces(self, entry: IndexEntry) -> list[str]:
-        """What is told of an entry: its title, what was said, thought and attached, how a tool failed."""
-        pieces = chunks.split_chunks(entry.title) + chunks.split_chunks(entry.text)
+    def _chunks(self, entry: IndexEntry) -> list[str]:
+        """Return the chunks of an entry: title, text, thinking, attachments, output of a failed tool."""
+        parts = chunks.split_chunks(entry.title) + chunks.split_chunks(entry.text)
         if self._config.index.thinking and entry.thinking:
-            pieces += chunks.split_chunks(entry.thinking, _THOUGHTS)
+            parts += chunks.split_chunks(entry.thinking, _MAX_THINKING_CHUNKS)
         if entry.attached:
-            pieces += chunks.split_chunks(entry.attached, _ATTACHED)
+            parts += chunks.split_chunks(entry.attached, _MAX_ATTACHED_CHUNKS)
         if self._config.index.tool_output and entry.has_error:
-            pieces += chunks.first_and_last_chunk(entry.output)
-        return pieces
+            parts += chunks.first_and_last_chunk(entry.output)
+        return parts
 
-    def _keep(self) -> None:
-        """Write what is held; of what was erased meanwhile nothing is."""
-        if not self._held:
+    def _write(self) -> None:
+        """Write the vectors computed so far, except for entries that were erased meanwhile."""
+        if not self._unwritten:
             return
-        import numpy as np  # noqa: PLC0415 (takes long)
+        import numpy as np  # noqa: PLC0415 (slow to import)
 
-        held, self._held = self._held, []
-        owners = np.array([key for _, each, _ in held for key in each], np.int64)
-        rows = np.concatenate([each for _, _, each in held])
-        says = np.linalg.norm(rows, axis=1) > 0
-        kind = np.float16 if self._current().made.precision == "f16" else np.float32
+        unwritten, self._unwritten = self._unwritten, []
+        owners = np.array([key for _, each, _ in unwritten for key in each], np.int64)
+        rows = np.concatenate([each for _, _, each in unwritten])
+        has_vector = np.linalg.norm(rows, axis=1) > 0
+        dtype = np.float16 if self._current().made.precision == "f16" else np.float32
         with write_lock(self._folder):
-            said = self._reloaded()
-            asked = [key for keys, _, _ in held for key in keys]
-            there = np.array(self._archive.store.index_keys(asked), np.int64)
-            says &= np.isin(owners, there)
-            mute = np.setdiff1d(there, owners[says])
-            self._said = vectors.append(self._folder, said, owners[says], rows[says].astype(kind), mute)
+            info = self._reloaded()
+            keys = [key for keys, _, _ in unwritten for key in keys]
+            existing = np.array(self._archive.store.index_keys(keys), np.int64)
+            has_vector &= np.isin(owners, existing)
+            mute = np.setdiff1d(existing, owners[has_vector])
+            self._info = vectors.append(
+                self._folder, info, owners[has_vector], rows[has_vector].astype(dtype), mute
+            )
 
-    def _vectors(self, batch: dict[int, _Told]) -> NDArray[np.float32]:
-        """A row for each piece; an answer leans towards what was asked."""
+    def _vectors(self, batch: dict[int, _EntryText]) -> NDArray[np.float32]:
+        """Return a vector for each chunk; those of an answer are moved towards the prompt's vector."""
         import numpy as np  # noqa: PLC0415
 
-        asked = dict.fromkeys(told.asked for told in batch.values() if told.asked)
-        pieces = [piece for told in batch.values() for piece in told.pieces]
+        prompts = dict.fromkeys(text.prompt for text in batch.values() if text.prompt)
+        pieces = [chunk for text in batch.values() for chunk in text.chunks]
         if not pieces:
             return np.empty((0, self._model.dimensions), np.float32)
-        rows = self._model.vectors([*pieces, *asked])
-        place = dict(zip(asked, range(len(pieces), len(rows)), strict=True))
-        leans = [place.get(told.asked, -1) for told in batch.values() for _ in told.pieces]
-        whole = rows[: len(pieces)] + np.where(np.array(leans)[:, None] >= 0, rows[leans] * _ASKED, 0)
-        whole[~rows[: len(pieces)].any(axis=1)] = 0
-        return models.normalize_rows(whole)
+        rows = self._model.vectors([*pieces, *prompts])
+        row_of = dict(zip(prompts, range(len(pieces), len(rows)), strict=True))
+        prompt_rows = [row_of.get(text.prompt, -1) for text in batch.values() for _ in text.chunks]
+        has_prompt = np.array(prompt_rows)[:, None] >= 0
+        mixed = rows[: len(pieces)] + np.where(has_prompt, rows[prompt_rows] * _PROMPT_WEIGHT, 0)
+        mixed[~rows[: len(pieces)].any(axis=1)] = 0
+        return models.normalize_rows(mixed)
 
     def _current(self) -> VectorsInfo:
-        return self._said or self._begun()
+        return self._info or self._load_or_start()
 
     def _reloaded(self) -> VectorsInfo:
-        """What counts now: somebody may have erased something meanwhile."""
-        said = vectors.read_info(self._folder)
-        if said is None or said.made != self._current().made:
-            said = vectors.start_over(self._folder, self._current().made)
-            self._generation = _GONE
-        return said
+        """Return the current metadata: another process may have erased vectors meanwhile."""
+        info = vectors.read_info(self._folder)
+        if info is None or info.made != self._current().made:
+            info = vectors.start_over(self._folder, self._current().made)
+            self._generation = _NO_GENERATION_ID
+        return info
 
     def _finish(self, last: int) -> None:
-        """Say up to where all is done, unless something was erased meanwhile: that may have left copies.
+        """Record up to which key all is done, unless vectors were erased meanwhile.
 
-        If all was, what others had done is to be done again.
+        In that case, the next run compares the keys again.
         """
         with write_lock(self._folder):
-            said = self._said = self._reloaded()
-            if said.generation == self._generation and said.upto < last:
-                self._said = said._replace(upto=last, reach=max(said.reach, last))
-                vectors.write_info(self._folder, self._said)
+            info = self._info = self._reloaded()
+            if info.generation == self._generation and info.upto < last:
+                self._info = info._replace(upto=last, reach=max(info.reach, last))
+                vectors.write_info(self._folder, self._info)
 
-    def _tidy(self) -> None:
-        """Throw out vectors of what is no longer there if they are many."""
+    def _drop_stale(self) -> None:
+        """Rewrite the files if many vectors belong to entries that no longer exist."""
         import numpy as np  # noqa: PLC0415
 
         with write_lock(self._folder):
             stored = StoredVectors(self._folder, self._reloaded())
             alive = np.array(self._archive.store.index_keys(), np.int64)
             known = stored.known_keys()
-            is_much = len(known) > 0 and float(np.isin(known, alive).mean()) < 1 - _DEAD_SHARE
-            if is_much:
+            has_many_stale = len(known) > 0 and float(np.isin(known, alive).mean()) < 1 - _MIN_STALE_SHARE
+            if has_many_stale:
                 vectors.rewrite_with(stored, alive)
-        if is_much:
-            self._pass(None, lambda _, __: None)
+        if has_many_stale:
+            self._process_all(None, lambda _, __: None)
 
-    def _see_to_graph(self) -> None:
-        """Make the graph if it is due: that may take an hour, in which others give vectors to what is new."""
+    def _build_graph(self) -> None:
+        """Build the graph if it is due; that may take an hour, in which others can compute vectors."""
         from agent_journal.search.semantic import nearest  # noqa: PLC0415 (imports numpy)
 
         if not nearest.needs_graph(StoredVectors(self._folder, self._current())):
             return
-        turn = Lock(self._folder / "turn.graph")
+        lock = Lock(self._folder / "turn.graph")
         with suppress(ArchiveInUse):
-            turn.acquire()
+            lock.acquire()
             try:
                 nearest.build_graph(StoredVectors(self._folder, self._current()))
             finally:
-                turn.release()
+                lock.release()
 
 
-def erase_stale(kept: Archive, config: Config) -> None:
-    """Leave no vector of what is no longer in the rows."""
-    place = vectors_folder(config)
-    if not place.exists():
+def erase_stale(archive: Archive, config: Config) -> None:
+    """Erase the vectors of entries that no longer exist."""
+    folder = vectors_folder(config)
+    if not folder.exists():
         return
     import numpy as np  # noqa: PLC0415
 
-    with write_lock(place):
+    with write_lock(folder):
         try:
-            said = vectors.read_info(place)
-            if said is None:
-                vectors.discard(place)
+            info = vectors.read_info(folder)
+            if info is None:
+                vectors.discard(folder)
             else:
-                vectors.rewrite_with(StoredVectors(place, said), np.array(kept.store.index_keys(), np.int64))
+                alive = np.array(archive.store.index_keys(), np.int64)
+                vectors.rewrite_with(StoredVectors(folder, info), alive)
         except IndexDamaged:
-            vectors.discard(place)
+            vectors.discard(folder)
 
 
-def start_in_background(kept: Archive, config: Config) -> bool:
-    """Let another process make vectors, if there are many to be made; whether it does."""
-    if _behind(kept, config) < MIN_BACKGROUND_ENTRIES:
+def start_in_background(archive: Archive, config: Config) -> bool:
+    """Start a process that computes vectors if many are missing; return whether one is running."""
+    if _count_missing(archive, config) < MIN_BACKGROUND_ENTRIES:
         return False
     if Lock(vectors_folder(config) / "turn").owner() is not None:
         return True
-    import subprocess  # noqa: PLC0415 (takes long, and is seldom needed)
+    import subprocess  # noqa: PLC0415 (slow to import, and rarely needed)
 
     command = [sys.executable, "-m", "agent_journal", "embed", "--quiet"]
     with suppress(OSError):
@@ -370,64 +379,64 @@ def start_in_background(kept: Archive, config: Config) -> bool:
     return False
 
 
-def _behind(kept: Archive, config: Config) -> int:
-    """About how many entries may lack vectors; told without numpy, which takes longer than a small sync."""
+def _count_missing(archive: Archive, config: Config) -> int:
+    """Return about how many entries lack vectors, without numpy, whose import takes longer than a sync."""
     try:
-        said = vectors.read_info(vectors_folder(config))
+        info = vectors.read_info(vectors_folder(config))
     except IndexDamaged:
-        said = None
-    return kept.store.last_key() - (said.upto if said is not None else 0)
+        info = None
+    return archive.store.last_key() - (info.upto if info is not None else 0)
 
 
 def running_process(config: Config) -> str:
-    """Who is making vectors now; empty if nobody is."""
+    """Return the process that is computing vectors now; empty if there is none."""
     return Lock(vectors_folder(config) / "turn").owner() or ""
 
 
-def read_state(kept: Archive, config: Config) -> State:
-    """How far the vectors are."""
+def read_state(archive: Archive, config: Config) -> State:
+    """Return how many entries have vectors."""
     if not config.index.vector.enabled:
         return State("", problem="disabled (index.vector.enabled)")
     name = models.expected_model_name(
         config.index.vector.model_path, allow_custom=config.index.vector.model_use == "all"
     )
     running = running_process(config)
-    entries = index_upkeep.count_entries(kept, config)
+    entries = index_upkeep.count_entries(archive, config)
     try:
-        said = vectors.read_info(vectors_folder(config))
+        info = vectors.read_info(vectors_folder(config))
     except IndexDamaged as error:
         return State(name, entries=entries, problem=str(error), running=running)
-    if said is None or said.reach > kept.store.last_key():
+    if info is None or info.reach > archive.store.last_key():
         return State(name, entries=entries, running=running, whole=not entries)
-    whole = said.upto >= kept.store.last_key()
+    whole = info.upto >= archive.store.last_key()
     if whole:
-        return State(said.made.model, said.rows, entries, entries, whole=True, running=running)
-    import numpy as np  # noqa: PLC0415 (seldom)
+        return State(info.made.model, info.rows, entries, entries, whole=True, running=running)
+    import numpy as np  # noqa: PLC0415 (rarely needed)
 
     done = len(
-        np.intersect1d(StoredVectors(vectors_folder(config), said).known_keys(), kept.store.index_keys())
+        np.intersect1d(StoredVectors(vectors_folder(config), info).known_keys(), archive.store.index_keys())
     )
-    return State(said.made.model, said.rows, done, entries, running=running)
+    return State(info.made.model, info.rows, done, entries, running=running)
 
 
-def find_problems(kept: Archive, config: Config) -> list[tuple[str, str]]:
-    """What is wrong with the vectors: where, and what."""
-    place = vectors_folder(config)
+def find_problems(archive: Archive, config: Config) -> list[tuple[str, str]]:
+    """Return the problems of the vectors, each with its place."""
+    folder = vectors_folder(config)
     try:
-        said = vectors.read_info(place)
-        problems = StoredVectors(place, said).problems() if said is not None else []
+        info = vectors.read_info(folder)
+        problems = StoredVectors(folder, info).problems() if info is not None else []
     except IndexDamaged as error:
         return [(error.where, f"{error.reason}; 'aj embed --rebuild' computes them again")]
-    if said is not None and said.made.journal != kept.store.journal_id:
+    if info is not None and info.made.journal != archive.store.journal_id:
         problems.append("they belong to another journal")
-    return [(str(place), f"{problem}; 'aj embed --rebuild' computes them again") for problem in problems]
+    return [(str(folder), f"{problem}; 'aj embed --rebuild' computes them again") for problem in problems]
 
 
 @contextmanager
-def write_lock(place: Path) -> Iterator[None]:
-    """Nobody else changes the vectors inside; what is inside takes a moment."""
-    lock = Lock(place / "lock")
-    lock.acquire(_WAIT)
+def write_lock(folder: Path) -> Iterator[None]:
+    """Keep other processes from changing the vectors in the body, which must be short."""
+    lock = Lock(folder / "lock")
+    lock.acquire(_MAX_LOCK_WAIT_S)
     try:
         yield
     finally:

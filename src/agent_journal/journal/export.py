@@ -1,4 +1,4 @@
-"""What is given away of a journal: which conversations, and what is done to each before it is written."""
+"""Export conversations of a journal: choose them, and prepare each before it is written."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
     from agent_journal.archive.store import Filter, Listed
     from agent_journal.config import Config
-    from agent_journal.journal.facade import Journal
+    from agent_journal.journal.journal import Journal
     from agent_journal.model import Message, Relation
     from agent_journal.writers import Run
 
-Kept = TypeVar("Kept", Conversation, Memory)
-# So many hits of a search are looked at first, and so many times more if those were not all.
-_HITS, _MORE = 1000, 4
+ExportedItem = TypeVar("ExportedItem", Conversation, Memory)
+_INITIAL_MAX_HITS = 1000
+_GROWTH_FACTOR = 4  # of the number of hits if there are more
 
 
 class ExportOptions(Struct, frozen=True, kw_only=True):
-    """What is done to each conversation before it is written."""
+    """How each conversation is prepared before it is written."""
 
     branch: str = "all"
     last: int | None = None
@@ -39,40 +39,40 @@ class ExportOptions(Struct, frozen=True, kw_only=True):
     secrets: bool = False
     """Whether secrets are left in."""
     personal: bool = False
-    """Whether personal data is taken for secret."""
+    """Whether personal data is redacted as well."""
     exact: bool = False
     """Whether messages have the source's own form too."""
     media: bool = False
-    """Whether images and files that are kept become part of it."""
+    """Whether stored images and files become part of it."""
     include_related: bool = False
-    """Whether what came out of each is named in it."""
+    """Whether each names the conversations that started from it."""
 
 
 class ListPrices:
-    """What the APIs of vendors would have asked, by the prices that they publish or that a person settled."""
+    """What the APIs of vendors would have charged, by their list prices or by the user's settings."""
 
     def __init__(self, config: Config) -> None:
         self._prices = Prices(config)
         self._sums_requests: dict[str, bool] = {}
 
     def answer_cost(self, source: str, answer: Message) -> float | None:
-        """In US dollars; None if that is not known."""
+        """Return the cost in US dollars; None if the price is not known."""
         if source not in self._sums_requests:
             info = readers.info(source)
             self._sums_requests[source] = info is not None and info.sums_requests
         return self._prices.answer_cost(answer, sums_requests=self._sums_requests[source])
 
     def save_cache(self) -> None:
-        """Keep what was looked up for the next time."""
+        """Save the looked-up prices for the next time."""
         self._prices.save_cache()
 
 
 def find_conversations(journal: Journal, query: str, wanted: Filter | None, most: int | None) -> list[Listed]:
-    """The conversations in which the words of a query are, the best first; `wanted` may leave some out."""
+    """Return the conversations that contain the words of a query, best first; `wanted` filters them."""
     allowed = None if wanted is None else {each.key for each in journal.conversations(wanted)}
-    limit = _HITS
+    limit = _INITIAL_MAX_HITS
     while True:
-        # By meaning everything is found sooner or later, only further down.
+        # Semantic search ranks everything, so that no page would be the last.
         answer = journal.search(query, limit, mode="lexical", strict=True)
         hits = answer.hits
         keys = [key for hit in hits for key in (hit.entry.conversation, *(other.key for other in hit.others))]
@@ -81,67 +81,67 @@ def find_conversations(journal: Journal, query: str, wanted: Filter | None, most
         chosen = {key: listed[key] for key in wanted_keys if key in listed}
         if not answer.has_more or (most is not None and len(chosen) >= most):
             return [*chosen.values()][:most]
-        limit *= _MORE
+        limit *= _GROWTH_FACTOR
 
 
 def with_subagents(journal: Journal, chosen: Iterable[Listed]) -> list[Listed]:
-    """The conversations, each followed by what its subagents did."""
-    found: dict[int, Listed] = {}
+    """Return the conversations, each followed by those of its subagents."""
+    by_key: dict[int, Listed] = {}
     for each in chosen:
         pending = [each]
         while pending:
             listed = pending.pop()
-            if listed.key not in found:
-                found[listed.key] = listed
+            if listed.key not in by_key:
+                by_key[listed.key] = listed
                 below = journal.children(listed) if listed.children else ()
                 pending.extend(child for child in reversed(below) if child.relation == "subagent")
-    return [*found.values()]
+    return [*by_key.values()]
 
 
 def export_items(
     journal: Journal, chosen: list[Listed], shape: ExportOptions, run: Run
 ) -> Iterator[tuple[Listed, Conversation]]:
-    """The conversations as they are written, listed by titles without secrets.
+    """Yield the conversations as they are written, listed with redacted titles.
 
-    The run learns what came out of each before it is.
+    The run gets the related conversations of each one before it is written.
     """
     family = _Family(journal, chosen, shape, run)
-    is_found = shape.branch in {"all", "head"} or not chosen
+    matches_branch = shape.branch in {"all", "head"} or not chosen
     for listed in chosen:
         try:
             conversation = journal.read(listed, exact=shape.exact, media=shape.media)
             item = apply_options(conversation, shape, run)
         except NoSuchMessage:
-            continue  # a message is in one conversation; the others were not asked for
-        except AgentJournalError as error:  # 'aj check' tells more; the others can be read
+            continue  # a message is in one conversation; the others do not match
+        except AgentJournalError as error:  # 'aj check' reports more; the others can be read
             run.note.add(Kind.BAD_RECORD, f"{listed.source}:{listed.id}", "", str(error))
             continue
         for why, is_missing in journal.damage(listed, exact=shape.exact):
             kind = Kind.DAMAGED if is_missing else Kind.RECOVERED
             run.note.add(kind, f"{listed.source}:{listed.id}", "", why)
-        is_found = True
-        family.meet(listed, conversation, item)
-        family.tell_children(listed)
+        matches_branch = True
+        family.add(listed, conversation, item)
+        family.add_children_to_run(listed)
         yield replace(listed, title=family.title(listed)), item
-    if not is_found:
+    if not matches_branch:
         raise NoSuchMessage(shape.branch)
 
 
 def apply_options(conversation: Conversation, shape: ExportOptions, run: Run) -> Conversation:
-    """A conversation as it is given away."""
+    """Return a conversation as it is written."""
     changed = transforms.branch(conversation, shape.branch)
     if shape.last is not None:
         changed = transforms.last(changed, shape.last)
     return redact_item(transforms.without(changed, shape.without), shape, run)
 
 
-def redact_item(item: Kept, shape: ExportOptions, run: Run) -> Kept:
-    """An item without its secrets, unless they are wanted."""
+def redact_item(item: ExportedItem, shape: ExportOptions, run: Run) -> ExportedItem:
+    """Return an item without its secrets, unless they are to be included."""
     return item if shape.secrets else transforms.redacted(item, run.note, personal=shape.personal)
 
 
 class _Family:
-    """What came out of each conversation that is written, by names that are as guarded as the rest."""
+    """The relations between the conversations that are written, with redacted titles."""
 
     def __init__(self, journal: Journal, chosen: list[Listed], shape: ExportOptions, run: Run) -> None:
         self._journal = journal
@@ -150,24 +150,24 @@ class _Family:
         self._run = run
         self._titles: dict[int, str | None] = {}
 
-    def meet(self, listed: Listed, conversation: Conversation, item: Conversation) -> None:
-        """Take the title of one that was read and guarded; it need not be read again for that."""
+    def add(self, listed: Listed, conversation: Conversation, item: Conversation) -> None:
+        """Take the title of a conversation that was read and redacted, so that it is not read again."""
         is_its_own = conversation.title == listed.title
-        self._titles[listed.key] = item.title if is_its_own else self._guarded(listed.title, conversation)
+        self._titles[listed.key] = item.title if is_its_own else self._redacted(listed.title, conversation)
 
-    def tell_children(self, listed: Listed) -> None:
-        """Let the run know what came out of a conversation, before that is written."""
+    def add_children_to_run(self, listed: Listed) -> None:
+        """Give the run the conversations that started from one, before that is written."""
         if not self._shape.include_related:
             return
-        kin = tuple(
-            self._kin(child, cast("Relation", child.relation))
+        related = tuple(
+            self._related(child, cast("Relation", child.relation))
             for child in (self._journal.children(listed) if listed.children else ())
             if child.key in self._keys and child.relation is not None
         )
-        if kin:
-            self._run.children[listed.source, listed.id] = kin
+        if related:
+            self._run.children[listed.source, listed.id] = related
 
-    def _kin(self, child: Listed, relation: Relation) -> RelatedConversation:
+    def _related(self, child: Listed, relation: Relation) -> RelatedConversation:
         link = self._journal.link(child) if relation == "subagent" else None
         return RelatedConversation(
             id=child.id,
@@ -178,14 +178,14 @@ class _Family:
         )
 
     def title(self, listed: Listed) -> str | None:
-        """What it is called, without secrets; what is one there may be told by nothing but the rest of it."""
+        """Return the redacted title; only the rest of a conversation may show what in its title is secret."""
         if listed.title is None or self._shape.secrets:
             return listed.title
         if listed.key not in self._titles:
-            self._titles[listed.key] = self._guarded(listed.title, self._read(listed))
+            self._titles[listed.key] = self._redacted(listed.title, self._read(listed))
         return self._titles[listed.key]
 
-    def _guarded(self, title: str | None, conversation: Conversation) -> str | None:
+    def _redacted(self, title: str | None, conversation: Conversation) -> str | None:
         if title is None or self._shape.secrets:
             return title
         return redact(replace(conversation, title=title), personal=self._shape.personal).item.title
@@ -193,5 +193,5 @@ class _Family:
     def _read(self, listed: Listed) -> Conversation:
         try:
             return self._journal.read(listed)
-        except AgentJournalError:  # noted when it is its turn
+        except AgentJournalError:  # noted when it is written itself
             return Conversation(id=listed.id, source=listed.source)

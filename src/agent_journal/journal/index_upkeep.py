@@ -111,7 +111,7 @@ class Indexer:
         trace: TracebackType | None,
         /,
     ) -> None:
-        """Commit; after an interruption commit what was added; after an error leave the index behind."""
+        """Commit; after an interruption commit what was added; after an error leave the index as it is."""
         try:
             if kind is None:
                 self.commit()
@@ -198,7 +198,7 @@ class IndexCheck(NamedTuple):
     """Problems of the index (where and what), and what is only missing until the next sync."""
 
     problems: list[tuple[str, str]]
-    behind: str = ""
+    outdated: str = ""
 
 
 def check_index(archive: Archive, config: Config) -> IndexCheck:
@@ -214,12 +214,12 @@ def check_index(archive: Archive, config: Config) -> IndexCheck:
     except IndexDamaged as error:
         return IndexCheck([(str(folder), str(error))])
     expected = archive.store.indexable()
-    behind = ""
+    outdated = ""
     if index.upto != last or archive.store.removed():
-        behind = f"The search index has entries up to {index.upto:,} of {last:,}; 'aj sync' updates it."
+        outdated = f"The search index has entries up to {index.upto:,} of {last:,}; 'aj sync' updates it."
     elif count != expected:
         problems.append(f"it has {count:,} entries, but the rows have {expected:,}; 'aj reindex' rebuilds it")
-    return IndexCheck([(str(folder), what) for what in problems], behind)
+    return IndexCheck([(str(folder), what) for what in problems], outdated)
 
 
 def read_state(archive: Archive, config: Config) -> dict[str, Any]:

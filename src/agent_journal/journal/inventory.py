@@ -82,10 +82,10 @@ def take_inventory(
     return Inventory(by_source, note.kept)
 
 
-def _owner(found: ImportCandidate, infos: list[ReaderInfo]) -> str:
+def _owner(candidate: ImportCandidate, infos: list[ReaderInfo]) -> str:
     """Return the source that looks there; the titles of several, if only the content identifies it."""
-    several = (info.title for info in infos if found.home in usual_homes(info))
-    return found.reader or " or ".join(several) or "recognized by several readers"
+    several = (info.title for info in infos if candidate.home in usual_homes(info))
+    return candidate.reader or " or ".join(several) or "recognized by several readers"
 
 
 def _movers(config: Config, environ: Mapping[str, str], info: ReaderInfo) -> Iterator[str]:
@@ -96,12 +96,12 @@ def _movers(config: Config, environ: Mapping[str, str], info: ReaderInfo) -> Ite
         yield from (name for name in info.env if environ.get(name))
 
 
-def _count(entry: SourceInventory, found: ImportCandidate, stat: Stat) -> None:
+def _count(entry: SourceInventory, candidate: ImportCandidate, stat: Stat) -> None:
     entry.files += 1
     entry.bytes += stat.size
     entry.newest = max(entry.newest, stat.mtime_ns)
-    if found.home not in entry.homes:
-        entry.homes.append(found.home)
+    if candidate.home not in entry.homes:
+        entry.homes.append(candidate.home)
 
 
 def _count_new(entry: SourceInventory, stat: Stat) -> None:

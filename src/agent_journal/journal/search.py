@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Mode: TypeAlias = Literal["lexical", "semantic", "hybrid"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
-_INITIAL_WINDOW_ENTRIES = 200  # that are ranked and grouped at first
+_INITIAL_WINDOW_COUNT = 200  # of entries that are ranked and grouped at first
 _NEARLY_ENOUGH_FACTOR = 1.5  # if that many times the conversations are enough, the window is only doubled
 _MAX_WINDOW_ENTRIES = 12_800  # for a page
 _MAX_TITLES = 10_000  # that match a title filter
@@ -158,14 +158,14 @@ class SearchSession(Closing):
 
     def _search_index(self, query: Query, mode: Mode, page: Page) -> Answer:
         query, corrections = (query, []) if query.strict else self._lexical_index().correct(query)
-        behind = self._count_missing()
-        scan = self._scan(self._lexical_index().upto) if behind > 0 else None
+        missing = self._count_missing()
+        scan = self._scan(self._lexical_index().upto) if missing > 0 else None
         query = self._apply_title_terms(query, _with_newest(self._lexical_index(), scan))
         if not query.groups or query.filters.fields:  # who only filters means nothing; --in is about words
             mode = "lexical"
-        found = self._answer_page(query, _with_newest(self._ranker(mode), scan), page)
+        answer = self._answer_page(query, _with_newest(self._ranker(mode), scan), page)
         notice = self._semantic.notice if mode != "lexical" else ""
-        return found._replace(corrections=corrections, behind=max(behind, 0), semantic_problem=notice)
+        return answer._replace(corrections=corrections, behind=max(missing, 0), semantic_problem=notice)
 
     def _count_missing(self) -> int:
         """Return how many keys are missing in the index."""
@@ -198,8 +198,8 @@ class SearchSession(Closing):
         """Return a filter for conversations with matching titles."""
         from agent_journal.search.query import Filters, Query  # noqa: PLC0415 (rarely needed)
 
-        found = titles.rank(Query(titled, strict=True), _MAX_TITLES).entries
-        places = self._archive.store.entry_locations([each.key for each in found]).values()
+        ranked = titles.rank(Query(titled, strict=True), _MAX_TITLES).entries
+        places = self._archive.store.entry_locations([each.key for each in ranked]).values()
         keys = dict.fromkeys(each.conversation for each in places)
         return self._with_subagents(Filters(conversations=tuple(keys) or _NO_CONVERSATION))
 
@@ -249,9 +249,9 @@ class SearchSession(Closing):
             entry, field, snippet = entry_snippet
             other_ids = [listed[key].id for key in copies.get(entry.key, ()) if key in listed]
             ids = list(dict.fromkeys([*group.copies, *other_ids]))
-            before, behind = store.surrounding_entries(entry, page.context)
+            before, after = store.surrounding_entries(entry, page.context)
             conversation, score = listed.get(entry.conversation), group.best.score
-            hits.append(Hit(entry, conversation, score, before, behind, snippet, field, group.others, ids))
+            hits.append(Hit(entry, conversation, score, before, after, snippet, field, group.others, ids))
         by_meaning = ranking.is_semantic_only and bool(hits)
         has_more = len(groups) > end or not is_all
         unknown = [] if groups else self._unknown(query.filters)
@@ -292,14 +292,14 @@ class SearchSession(Closing):
         """Return groups by conversation, best first, at least `needed` if possible; and if these are all."""
         window, max_window = initial_window(query), max(_MAX_WINDOW_ENTRIES, _MAX_ENTRIES_PER_HIT * needed)
         while True:
-            found = ranker.rank(query, window)
-            ranked = self._resolve_copies(found.entries, query.filters)
+            ranking = ranker.rank(query, window)
+            ranked = self._resolve_copies(ranking.entries, query.filters)
             groups = _group_by_conversation(
                 ranked, self._archive.store.entry_locations([each.key for each in ranked])
             )
-            is_all = len(found.entries) < window
+            is_all = len(ranking.entries) < window
             if is_all or len(groups) >= needed or window >= max_window:
-                return groups, found, is_all
+                return groups, ranking, is_all
             window *= 2 if _NEARLY_ENOUGH_FACTOR * len(groups) >= needed else 4
 
     def _resolve_copies(self, ranked: list[Ranked], filters: Filters) -> list[Ranked]:
@@ -327,7 +327,7 @@ def _intersect(filters: Filters, within: Filters) -> Filters:
 
 def initial_window(query: Query) -> int:
     """Return how many entries to rank at first; fewer for literal queries, where all hits are good."""
-    return _INITIAL_WINDOW_ENTRIES // 4 if query.is_exact else _INITIAL_WINDOW_ENTRIES
+    return _INITIAL_WINDOW_COUNT // 4 if query.is_exact else _INITIAL_WINDOW_COUNT
 
 
 def _with_newest(ranker: Ranker, scan: Scan | None) -> Ranker:

@@ -77,12 +77,12 @@ class SemanticSearch:
     def _catch_up(self, model: Model) -> tuple[bool, str]:
         """Embed the newest entries if they are few; return whether all have vectors, and what went wrong."""
         store = self._archive.store
-        behind = store.last_key() - embeddings.embedded_up_to(self._archive, self._config, model)
-        if behind > _MAX_CATCH_UP_ENTRIES:
+        missing = store.last_key() - embeddings.embedded_up_to(self._archive, self._config, model)
+        if missing > _MAX_CATCH_UP_ENTRIES:
             return False, ""
         try:
             embedder = embeddings.Embedder(self._archive, self._config, model)
-            return behind <= 0 or embedder.run(seconds=_EMBED_BUDGET_S), ""
+            return missing <= 0 or embedder.run(seconds=_EMBED_BUDGET_S), ""
         except ArchiveInUse:
             return False, ""  # another process is embedding
         except AgentJournalError as error:  # a full disk, a read-only journal

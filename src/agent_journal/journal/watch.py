@@ -1,7 +1,7 @@
-"""Keeping up with agents while they write: a line is archived within a second of being whole.
+"""Watch the sources: a line is archived within a second after an agent has completed it.
 
-The system tells which files change; what it may miss is found by looking at everything once a minute. Where
-it cannot watch so many folders, everything is looked at all the time, as often as costs little.
+The operating system reports which files change. Everything is scanned once a minute as well, because reports
+may be missing. Where the system cannot watch so many folders, scans are repeated as often as is cheap.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from agent_journal import discovery
 from agent_journal.archive.candidates import stat_of
 from agent_journal.archive.syncing import existing_projects, locate_candidates
 from agent_journal.errors import ArchiveInUse, UnusableArchive
-from agent_journal.journal import facade
+from agent_journal.journal.importing import sync
+from agent_journal.journal.upkeep import embed_in_background
 from agent_journal.notes import Kind, Notes
 from agent_journal.text.humanize import count
 
@@ -29,36 +30,39 @@ if TYPE_CHECKING:
     from agent_journal.discovery import Roots
     from agent_journal.readers import ReaderInfo
 
-# What comes within so many seconds of the first change is imported with it.
-_TOGETHER = 0.15
-_LOOK_AT_ALL_EVERY = 60.0
-# What is written before the system has begun to watch is found by looking once more.
-_SOON = 1.0
-# Without the system's help: at most a hundredth of the time is spent looking.
-_SHARE = 100
-_LEAST_PAUSE = 1.0
-# A source that takes long to read, such as a large database, is left alone for so many times as long.
-_LARGE, _REST = 4 << 20, 20
-# A file that its reader failed at, and that has not changed, is tried again after so many seconds.
+_BATCH_S = 0.15  # changes within this time after the first are imported together
+_SCAN_INTERVAL_S = 60.0
+# The second scan comes soon: it covers changes before the system began to watch.
+_SECOND_SCAN_AFTER_S = 1.0
+# Without the system's help, at most a hundredth of the time goes to scans.
+_PAUSE_FACTOR = 100
+_MIN_PAUSE_S = 1.0
+# A large source, such as a database, is not read again for this many times as long as reading it took.
+_LARGE_SOURCE_BYTES = 4 << 20
+_REST_FACTOR = 20
+# When a file is read again that its reader failed at, and that has not changed.
 _RETRY_FAILED_S = 3600.0
-# Whoever listens to the system looks many times a second whether it is over.
-_LONGEST_END = 5.0
+# The listening threads check many times a second whether to stop.
+_MAX_JOIN_S = 5.0
 
 
 class Watcher:
-    """Imports changes of every known home until it is stopped."""
+    """Imports changes in all known locations until it is stopped.
+
+    `on_result` gets each file that was read, `on_message` what a user should know.
+    """
 
     def __init__(
         self,
         config: Config,
         infos: list[ReaderInfo],
-        done: Callable[[Result], None],
-        say: Callable[[str], None],
+        on_result: Callable[[Result], None],
+        on_message: Callable[[str], None],
     ) -> None:
         self._config = config
         self._infos = infos
-        self._done = done
-        self._say = say
+        self._on_result = on_result
+        self._on_message = on_message
         self._known: dict[str, ImportCandidate] = {}
         self._projects: list[str] = []
         self._journal_id = ""
@@ -71,16 +75,16 @@ class Watcher:
         self._is_fresh = False
         self._rests_until: dict[str, float] = {}
         self._failed: dict[str, tuple[Stat | None, float]] = {}
-        """Files that their readers failed at: as they were, and until when they are left alone."""
-        self._later: set[str] = set()
-        self._began = 0.0
+        """Files that their readers failed at: their state then, and when to read them again."""
+        self._postponed: set[str] = set()
+        self._started_at = 0.0
 
     def run(self) -> None:
-        """Watch until `stop` is called or a person interrupts."""
+        """Watch until `stop` is called or the user interrupts."""
         try:
-            self._look_at_all()
+            self._scan_all()
             watched = count(len(self._known), "file or folder", "files and folders")
-            self._say(f"Watching {watched}; press Ctrl-C to stop.")
+            self._on_message(f"Watching {watched}; press Ctrl-C to stop.")
             while not self._stop.is_set():
                 self._watch_roots()
                 self._wait()
@@ -88,32 +92,32 @@ class Watcher:
             self._end_watching()
 
     def stop(self) -> None:
-        """End `run` soon."""
+        """Make `run` return soon."""
         self._stop.set()
         self._changes.put("")
 
     def _wait(self) -> None:
-        """Import what changes until it is time to look at everything, and do that."""
-        until = time.monotonic() + (_SOON if self._is_fresh else _LOOK_AT_ALL_EVERY)
+        """Import changes until it is time for the next scan, and scan."""
+        until = time.monotonic() + (_SECOND_SCAN_AFTER_S if self._is_fresh else _SCAN_INTERVAL_S)
         self._is_fresh = False
         while not self._stop.is_set() and not self._is_scanning:
             left = until - time.monotonic()
             if left <= 0:
                 break
             self._import(self._changed_within(left) | self._rested())
-        began = time.monotonic()
+        started_at = time.monotonic()
         if self._stop.is_set():
             return
-        self._look_at_all()
+        self._scan_all()
         if self._is_scanning:
-            self._stop.wait(max(_LEAST_PAUSE, (time.monotonic() - began) * _SHARE))
+            self._stop.wait(max(_MIN_PAUSE_S, (time.monotonic() - started_at) * _PAUSE_FACTOR))
 
     def _changed_within(self, seconds: float) -> set[str]:
-        """The paths that change together, once one does."""
+        """Return the paths that change together, once one does."""
         paths: set[str] = set()
         deadline = time.monotonic() + seconds
-        if self._later:
-            deadline = min(deadline, *(self._rests_until[path] for path in self._later))
+        if self._postponed:
+            deadline = min(deadline, *(self._rests_until[path] for path in self._postponed))
         while (left := deadline - time.monotonic()) > 0:
             try:
                 change = self._changes.get(timeout=left)
@@ -123,110 +127,112 @@ class Watcher:
                 self._fall_back(change)
                 break
             if not paths:
-                deadline = time.monotonic() + _TOGETHER
+                deadline = time.monotonic() + _BATCH_S
             paths.add(change)
         return paths
 
     def _rested(self) -> set[str]:
-        """What changed while it was left alone, and may be read now."""
+        """Return the postponed paths that may be read now."""
         now = time.monotonic()
-        rested = {path for path in self._later if self._rests_until[path] <= now}
-        self._later -= rested
+        rested = {path for path in self._postponed if self._rests_until[path] <= now}
+        self._postponed -= rested
         return rested
 
     def _may_be_read(self, path: str) -> bool:
         if time.monotonic() >= self._rests_until.get(path, 0.0):
             return True
-        self._later.add(path)
+        self._postponed.add(path)
         return False
 
     def _was_read(self, result: Result) -> None:
         now = time.monotonic()
-        if result.bytes > _LARGE:
-            self._rests_until[result.file] = now + (now - self._began) * _REST
-        self._began = now
+        if result.bytes > _LARGE_SOURCE_BYTES:
+            self._rests_until[result.file] = now + (now - self._started_at) * _REST_FACTOR
+        self._started_at = now
         self._failed.pop(result.file, None)
         if any(f": {Kind.READER_ERROR.label}: " in note for note in result.notes):
             known = self._known.get(result.file)
             self._failed[result.file] = (known.stat if known else None, now + _RETRY_FAILED_S)
-        self._done(result)
+        self._on_result(result)
 
-    def _is_as_it_failed(self, found: ImportCandidate) -> bool:
-        stat, until = self._failed.get(found.path, (None, 0.0))
-        return stat is not None and stat == found.stat and time.monotonic() < until
+    def _failed_unchanged(self, candidate: ImportCandidate) -> bool:
+        stat, until = self._failed.get(candidate.path, (None, 0.0))
+        return stat is not None and stat == candidate.stat and time.monotonic() < until
 
     def _fall_back(self, error: OSError) -> None:
-        self._say(f"The system cannot watch more folders ({error}); checking all files regularly instead.")
+        self._on_message(
+            f"The system cannot watch more folders ({error}); checking all files regularly instead."
+        )
         self._is_scanning = True
         self._end_watching()
 
     def _import(self, paths: set[str]) -> None:
-        """Import the units that changed; if some path is of no known unit, everything is looked at."""
+        """Import the units that changed; if a path belongs to no known unit, scan everything."""
         if not paths or self._stop.is_set():
             return
         units = {path: self._known.get(path) for path in paths}
         if None in units.values():
-            self._look_at_all()
+            self._scan_all()
             return
-        found = [
+        changed = [
             each._replace(stat=stat_of(each.path))
             for each in units.values()
             if each is not None and self._may_be_read(each.path)
         ]
-        if found:
-            self._sync(lambda _: found, is_all=False)
+        if changed:
+            self._sync(lambda _: changed, is_all=False)
 
-    def _look_at_all(self) -> None:
+    def _scan_all(self) -> None:
         self._known = {}
-        self._sync(self._found, is_all=True)
-        facade.embed_in_background(self._config)
+        self._sync(self._candidates, is_all=True)
+        embed_in_background(self._config)
 
-    def _found(self, kept: Archive) -> Iterator[ImportCandidate]:
-        self._projects = existing_projects(kept)
+    def _candidates(self, archive: Archive) -> Iterator[ImportCandidate]:
+        self._projects = existing_projects(archive)
         here = discovery.here()
-        for found in locate_candidates(
+        for candidate in locate_candidates(
             self._config, self._infos, os.environ, here, projects=self._projects, note=Notes()
         ):
-            self._known[found.path] = found
-            if not self._is_as_it_failed(found) and self._may_be_read(found.path):
-                yield found
+            self._known[candidate.path] = candidate
+            if not self._failed_unchanged(candidate) and self._may_be_read(candidate.path):
+                yield candidate
 
-    def _sync(self, found: Callable[[Archive], Iterable[ImportCandidate]], *, is_all: bool) -> None:
-        """Import; somebody else may be writing for long, as a first sync does, and is waited for."""
-        is_told = False
+    def _sync(self, find_candidates: Callable[[Archive], Iterable[ImportCandidate]], *, is_all: bool) -> None:
+        """Import, and wait for another process that writes for long, as a first sync does."""
+        has_reported = False
         while not self._stop.is_set():
-            self._began = time.monotonic()
+            self._started_at = time.monotonic()
             try:
-                facade.sync(
+                sync(
                     self._config,
-                    self._same_journal(found),
+                    self._same_journal(find_candidates),
                     self._was_read,
                     is_all=is_all,
-                    make=not self._journal_id,
+                    create=not self._journal_id,
                 )
             except ArchiveInUse as error:
-                if not is_told:
-                    self._say(f"{error.description}; waiting for it to finish.")
-                is_told = True
+                if not has_reported:
+                    self._on_message(f"{error.description}; waiting for it to finish.")
+                has_reported = True
                 continue
             return
 
     def _same_journal(
-        self, found: Callable[[Archive], Iterable[ImportCandidate]]
+        self, find_candidates: Callable[[Archive], Iterable[ImportCandidate]]
     ) -> Callable[[Archive], Iterable[ImportCandidate]]:
-        """A journal that was removed or replaced meanwhile is not filled anew in silence."""
+        """Refuse a journal that was replaced meanwhile, instead of silently filling another one."""
 
-        def checked(kept: Archive) -> Iterable[ImportCandidate]:
-            if self._journal_id and kept.store.journal_id != self._journal_id:
+        def checked(archive: Archive) -> Iterable[ImportCandidate]:
+            if self._journal_id and archive.store.journal_id != self._journal_id:
                 reason = "it was replaced while aj was watching; start 'aj watch' again to use the new one"
                 raise UnusableArchive(str(self._config.home), reason)
-            self._journal_id = kept.store.journal_id
-            return found(kept)
+            self._journal_id = archive.store.journal_id
+            return find_candidates(archive)
 
         return checked
 
     def _watch_roots(self) -> None:
-        """Watch the folders that there are now."""
+        """Watch the folders that exist now."""
         here = discovery.here()
         roots = discovery.roots(self._config, self._infos, os.environ, here, projects=self._projects)
         if self._is_scanning or roots == self._watched:
@@ -265,10 +271,10 @@ class Watcher:
             self._changes.put(error)
 
     def _end_watching(self) -> None:
-        """Listen no more. A thread in the system's code must not be left to the end of the process."""
+        """Stop listening: when the process ends, no thread may still be in the system's code."""
         if self._watching is not None:
             self._watching.set()
         for thread in self._listening:
-            thread.join(_LONGEST_END)
+            thread.join(_MAX_JOIN_S)
         self._listening = []
         self._watched = self._watching = None

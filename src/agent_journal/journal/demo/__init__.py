@@ -1,4 +1,4 @@
-"""A few histories, made up to show how a journal works, and a journal made of them."""
+"""Sample data that shows how a journal works, and a journal filled with it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal import config
 from agent_journal.archive.candidates import ImportCandidate
-from agent_journal.journal import facade
+from agent_journal.journal.importing import import_files
 
 if TYPE_CHECKING:
     from agent_journal.config import Config
@@ -16,8 +16,8 @@ HISTORIES = Path(__file__).parent / "histories"
 
 
 def fill(home: Path) -> Config:
-    """Make a journal of them in a folder; nothing that a person has settled touches it."""
-    settled = config.load(home, {})
+    """Create a journal of the sample data in a folder; settings in the environment do not apply to it."""
+    loaded = config.load(home, {})
     files = sorted(path for path in HISTORIES.rglob("*") if path.is_file())
-    facade.import_files(settled, [ImportCandidate(str(path)) for path in files], lambda _: None)
-    return settled
+    import_files(loaded, [ImportCandidate(str(path)) for path in files], lambda _: None)
+    return loaded
