@@ -11,7 +11,7 @@ from agent_journal.model.spilled import encode_spilled
 DecodeError = msgspec.DecodeError
 _T = TypeVar("_T")
 # The MessagePack extension type for the digits of an integer.
-_BIG_INT_EXTENSION = 1
+_BIG_INT_CODE = 1
 _MIN_INT, _MAX_INT = -(1 << 63), (1 << 64) - 1
 _encode = msgspec.msgpack.Encoder(enc_hook=encode_spilled).encode
 
@@ -55,11 +55,11 @@ def _with_digits(values: list[Any]) -> list[Any]:
             if isinstance(value, dict | list):
                 pending.append(value)
             elif value.__class__ is int and not _MIN_INT <= value <= _MAX_INT:
-                container[key] = msgspec.msgpack.Ext(_BIG_INT_EXTENSION, f"{value:x}".encode())
+                container[key] = msgspec.msgpack.Ext(_BIG_INT_CODE, f"{value:x}".encode())
     return values
 
 
 def _number(code: int, data: memoryview) -> Any:
-    if code != _BIG_INT_EXTENSION:
+    if code != _BIG_INT_CODE:
         raise msgspec.ValidationError(f"the extension {code} is unknown")
     return int(bytes(data), 16)

@@ -168,7 +168,7 @@ def rewrite_snapshot(
     writers.get(_LOSSLESS_FORMAT).write(
         _not_forgotten(archive, items), cast("IO[bytes]", out), new_run(Notes())
     )
-    file = out.finished("kept.jsonl")
+    file = out.finished("remaining.jsonl")
     return replace(
         snapshot,
         reader=info.name,

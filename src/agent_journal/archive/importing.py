@@ -135,9 +135,8 @@ class Importer:
             return
         snapshots = {each.unit: each for each in self._store.snapshots(before.key)} if before else {}
         if before is not None and any(map(_is_outdated, snapshots.values())):
-            self.reimport(
-                before
-            )  # otherwise the result of the older reading could no longer be told from that of this one
+            # Otherwise the results of the older and of this reading could not be distinguished any more.
+            self.reimport(before)
         reading = SourceReading(
             self._archive.vault,
             self._now,

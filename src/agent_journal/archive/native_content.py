@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _FRAME_BLOB = b"alone"
 # From this many conversations on, it is faster to read a unit once than to search the frame of each.
-_MIN_REQUESTS_TO_READ_ALL = 8
+_READ_ALL_THRESHOLD = 8
 _ConversationId: TypeAlias = tuple[str, str]
 """The source and the id of a conversation."""
 _decode = msgspec.msgpack.Decoder(Conversation).decode
@@ -97,7 +97,7 @@ class NativeContentReader:
         if snapshot_id not in self._shelved:
             conversation = (
                 self._in_frame(snapshot, name, left)
-                if self._requests[snapshot_id] < _MIN_REQUESTS_TO_READ_ALL
+                if self._requests[snapshot_id] < _READ_ALL_THRESHOLD
                 else None
             )
             return conversation or self._read_all(snapshot, name)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _LEVEL = 3
 # Smaller tables than the level's default: the result is no larger, and it takes less time.
-_HASH_LOG = 16
+_HASH_TABLE_BITS = 16
 
 
 class Compressor:
@@ -49,7 +49,7 @@ class Compressor:
     def _compress(self) -> Callable[[bytes], bytes]:
         import zstandard  # noqa: PLC0415
 
-        settings = zstandard.ZstdCompressionParameters.from_level(_LEVEL, hash_log=_HASH_LOG)
+        settings = zstandard.ZstdCompressionParameters.from_level(_LEVEL, hash_log=_HASH_TABLE_BITS)
         return zstandard.ZstdCompressor(compression_params=settings).compress
 
     @cached_property

@@ -254,7 +254,7 @@ class SourceReading:
             if damage and row.size and row.defects == row.size:
                 row.status = Status.UNREADABLE
         row.read_at = self._now
-        # Notes about losses come before those about oddities.
+        # Notes about losses come before those about anomalies.
         notes = sorted(note.kept, key=lambda each: each.kind not in _DAMAGE)[:_MAX_NOTES]
         row.notes = [
             {"kind": each.kind, "file": as_text(each.file), "where": each.where, "detail": each.detail}

@@ -232,33 +232,33 @@ class RecordingSource:
         return self._capture.stream(self._capture.file(self._unit_path, self.inner), self.label)
 
     def children(self) -> Sequence[Source]:
-        found = [self._below(child) for child in self.inner.children()]
+        children = [self._below(child) for child in self.inner.children()]
         self._capture.manifest.folders[self._unit_path] = [
-            (as_text(child.name), child.is_folder) for child in found
+            (as_text(child.name), child.is_folder) for child in children
         ]
-        return found
+        return children
 
     def companion(self, *names: str) -> Source | None:
         unit_path = _companion_path(self._unit_path, self.is_folder, names)
-        found = self.inner.companion(*names)
-        if found is None:
+        companion = self.inner.companion(*names)
+        if companion is None:
             self._capture.manifest.absent.add(unit_path)
             self._record_absent(names)
             return None
-        self._capture.manifest.present[unit_path] = found.modified_at
-        return RecordingSource(found, self._capture, unit_path)
+        self._capture.manifest.present[unit_path] = companion.modified_at
+        return RecordingSource(companion, self._capture, unit_path)
 
     def companions(self, *names: str) -> Sequence[Source]:
         unit_path = _companion_path(self._unit_path, self.is_folder, names)
-        found = [
+        companions = [
             RecordingSource(child, self._capture, _step(unit_path, child.name))
             for child in self.inner.companions(*names)
         ]
         self._capture.manifest.folders[unit_path] = [
-            (as_text(child.name), child.is_folder) for child in found
+            (as_text(child.name), child.is_folder) for child in companions
         ]
         self._record_absent(names)
-        return found
+        return companions
 
     def opened(self) -> Source:
         """Open a zip or a compressed file."""

@@ -269,12 +269,12 @@ class Repair:
             self._on_progress(f"repairing {name}")
             for item, where in self._other_versions(listed.key, backup):
                 with store.transaction():
-                    mended = store.repair_entries(
+                    repaired_count = store.repair_entries(
                         listed.key, item, [row_of(entry) for entry in item.timeline]
                     )
                 left = store.damaged_rows(listed.key)
-                if mended or left.detail != damaged_rows.detail:
-                    what = f"{mended:,} {'entry' if mended == 1 else 'entries'}" if mended else "its metadata"
+                if repaired_count or left.detail != damaged_rows.detail:
+                    what = _describe_count(repaired_count) if repaired_count else "its metadata"
                     self._repaired.append(Repaired(name, f"{what} {where}"))
                 damaged_rows = left
                 if not damaged_rows:
@@ -282,10 +282,10 @@ class Repair:
             if damaged_rows:
                 self._report_lost_rows(listed.key, name, damaged_rows, gives_up=gives_up)
         with store.transaction():
-            mended = store.repair_links()
-        if mended:
+            repaired_count = store.repair_links()
+        if repaired_count:
             self._repaired.append(
-                Repaired("journal.db", f"counts and links of the rows: {mended:,} corrected")
+                Repaired("journal.db", f"counts and links of the rows: {repaired_count:,} corrected")
             )
 
     def _report_lost_rows(self, key: int, name: str, damaged_rows: DamagedRows, *, gives_up: bool) -> None:
@@ -293,11 +293,7 @@ class Repair:
             with self._archive.store.transaction():
                 self._archive.store.accept_columns(key)
         number = len(damaged_rows.entries)
-        what = (
-            f"{number:,} {'entry' if number == 1 else 'entries'} in the rows, except for the text"
-            if number
-            else ""
-        )
+        what = f"{_describe_count(number)} in the rows, except for the text" if number else ""
         detail = "its metadata" if damaged_rows.detail else ""
         self._lost.append(Lost(name, " and ".join(filter(None, (what, detail))), 0, [name], gives_up))
 
@@ -310,6 +306,10 @@ class Repair:
         key_in_backup = backup.store.key_of(listed.source, listed.id) if backup is not None else None
         if backup is not None and key_in_backup is not None and not backup.store.damaged_rows(key_in_backup):
             yield backup.store.conversation(key_in_backup), f"copied from {backup.home}"
+
+
+def _describe_count(number: int) -> str:
+    return f"{number:,} {'entry' if number == 1 else 'entries'}"
 
 
 def has_no_rows(home: Path) -> bool:
@@ -329,24 +329,24 @@ def restore_rows(home: Path, backup: Path) -> list[Repaired]:
             part = home / f"{DATABASE}.restored"
             part.unlink(missing_ok=True)
             copy.store.backup(part)
-            aside = _set_aside(home)
+            renamed = _rename_damaged(home)
             part.rename(home / DATABASE)
             sync_folder(str(home))
         finally:
             lock.release()
-    how = f"replaced by the database in {backup}; the damaged one is now {aside.name}"
+    how = f"replaced by the database in {backup}; the damaged one is now {renamed.name}"
     return [Repaired(DATABASE, f"{how}; run 'aj sync' to add what is newer")]
 
 
-def _set_aside(home: Path) -> Path:
+def _rename_damaged(home: Path) -> Path:
     """Rename unusable rows and their log."""
     number = next(n for n in count(1) if not (home / f"{DATABASE}.damaged-{n}").exists())
-    aside = home / f"{DATABASE}.damaged-{number}"
+    renamed = home / f"{DATABASE}.damaged-{number}"
     for suffix in ("-wal", "-shm", ""):
         old = home / f"{DATABASE}{suffix}"
         if old.exists():
-            old.rename(f"{aside}{suffix}")
-    return aside
+            old.rename(f"{renamed}{suffix}")
+    return renamed
 
 
 class _SelectiveVault(Closing):

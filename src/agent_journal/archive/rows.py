@@ -304,7 +304,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _numbers(value: Any) -> list[str]:
-    """Return every number in a value as text, so that a search for issue 4711 finds the call with it."""
+    """Return every number in a value as text, so that a search for issue 4711 returns the call with it."""
     return [str(each) for each in _leaves(value) if each.__class__ is float or _is_short(each)]
 
 

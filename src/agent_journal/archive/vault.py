@@ -28,7 +28,7 @@ _MAGIC = b"AJb1"
 _HEADER = struct.Struct(">4s32sII")  # magic, hash, size, stored size
 _MAX_OPEN_PACKS = 16
 _MAX_INTACT_BLOBS = 100_000
-_LOST_PACK = 0  # no pack has this number
+_LOST_PACK_ID = 0  # no pack has this number
 _BINARY_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -43,12 +43,12 @@ class BlobLocation(NamedTuple):
     @property
     def is_lost(self) -> bool:
         """Whether the blob is in no pack any more; the sizes of lost blobs stay known."""
-        return self.pack == _LOST_PACK
+        return self.pack == _LOST_PACK_ID
 
     @property
     def lost(self) -> BlobLocation:
         """This location as that of a lost blob."""
-        return BlobLocation(_LOST_PACK, 0, self.stored, self.size)
+        return BlobLocation(_LOST_PACK_ID, 0, self.stored, self.size)
 
 
 class Catalog(Protocol):

@@ -40,7 +40,6 @@ _READ_AHEAD_BYTES = 24 << 20
 _PIPE_BYTES = 1 << 20
 # The main process reads larger files, because it need not hold them in memory.
 MAX_WORKER_FILE_BYTES = 32 << 20
-_ANSWER_FD = 1  # standard output
 
 
 class PreparedSource(msgspec.Struct, array_like=True):
@@ -53,7 +52,7 @@ class PreparedSource(msgspec.Struct, array_like=True):
 
 class _Request(msgspec.Struct, array_like=True):
     now: str
-    found: ImportCandidate
+    candidate: ImportCandidate
     largest_media: int | None = 0
     reports: str = ""
     """The folder for crash reports."""
@@ -187,7 +186,7 @@ def _answer(request: _Request, sent: set[bytes]) -> bytes:
         vault, request.now, largest_media=request.largest_media, pack_from=0, reports=reports
     )
     try:
-        items: list[Any] = [*reading.items(request.found)]
+        items: list[Any] = [*reading.items(request.candidate)]
         reading.result.problems = dict(plugins.problems)
         answer = encoded.encode(PreparedSource(reading.result, items, vault.blobs))
     except Exception:  # noqa: BLE001 (invalid name, too little memory: the main process reads it)
@@ -202,7 +201,7 @@ def main() -> None:
     gc.disable()  # decoded values have no cycles
     sent: set[bytes] = set()
     # sys.stdout may be unbuffered, and then writes only a part if the process is stopped.
-    with open(_ANSWER_FD, "wb", closefd=False) as answers:
+    with open(1, "wb", closefd=False) as answers:  # standard output
         while (request := _receive(sys.stdin.buffer)) is not None:
             _send(answers, _answer(_REQUEST.decode(request), sent))
 

@@ -30,7 +30,7 @@ _CACHE_KB = 16_384
 # Of a new database: most texts and blocks need more than SQLite's default page of half this size.
 _PAGE_BYTES = 8_192
 # Size of the WAL after which it is merged into the database.
-_CHECKPOINT_PAGES = 4_000
+_MAX_WAL_PAGES = 4_000
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.ConstraintError, apsw.MismatchError)
 
 
@@ -166,7 +166,7 @@ def _set_up(connection: apsw.Connection, *, for_writing: bool) -> None:
     # conversations at a time; they are read again from their sources.
     connection.pragma("synchronous", "normal")
     connection.pragma("secure_delete", 1)
-    connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
+    connection.wal_autocheckpoint(_MAX_WAL_PAGES)
     _migrate(connection)
 
 

@@ -385,9 +385,9 @@ class Conversations(Prompts, Duplicates, IndexEntries):
             first = next((row.at for row in rows if row.at), None)
             columns["started_at"] = _earliest(first, stored.started_at if stored else None)
         if columns["updated_at"] is None:
-            told = (*(row.at for row in rows), stored.updated_at if stored else None)
-            # Some sources tell no more than when a conversation was begun.
-            columns["updated_at"] = _latest(*told) or columns["started_at"]
+            times = (*(row.at for row in rows), stored.updated_at if stored else None)
+            # Some sources state only when a conversation was begun.
+            columns["updated_at"] = _latest(*times) or columns["started_at"]
         columns["started_ms"] = timestamps.epoch_ms(columns["started_at"])
         columns["updated_ms"] = timestamps.epoch_ms(columns["updated_at"])
         return columns

@@ -45,16 +45,16 @@ _DUPLICATE_CANDIDATES = (
 _FIRST_TEXTS = "SELECT role, text, at FROM timeline WHERE conversation = ? AND NOT earlier ORDER BY position"
 _IDENTIFYING_COLUMNS = ("started_ms", "source", "id", "made_id", "project", "account_id")
 # If none of the first rows is a copy, no other row is.
-_PROBED_ROWS = 8
+_MAX_PROBED_ROWS = 8
 
 
 class Copies(Entries):
-    """The part of the store that finds copies and duplicates."""
+    """The part of the store that detects copies and duplicates."""
 
     def _copies(self, key: int, source: str, rows: Sequence[Row]) -> dict[bytes, CopyOriginal]:
         """Return the originals of rows that another conversation of the same source contains, by hash."""
         hashes = [row.copy_hash for row in rows if row.copy_hash is not None]
-        if not hashes or not self._originals(key, source, hashes[:_PROBED_ROWS]):
+        if not hashes or not self._originals(key, source, hashes[:_MAX_PROBED_ROWS]):
             return {}
         originals = self._originals(key, source, hashes)
         return {
@@ -64,8 +64,8 @@ class Copies(Entries):
         }
 
     def _originals(self, key: int, source: str, hashes: list[int]) -> dict[int, CopyOriginal]:
-        found = self._rows(_COPIES, as_json(hashes), source, key)
-        return {row[0]: CopyOriginal(*row[1:]) for row in found}
+        rows = self._rows(_COPIES, as_json(hashes), source, key)
+        return {row[0]: CopyOriginal(*row[1:]) for row in rows}
 
     def _copies_in_duplicate(
         self,

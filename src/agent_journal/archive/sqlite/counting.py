@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.sqlite.entries import CopyOriginal
     from agent_journal.model import Conversation
 
-_MAX_SQLITE_INT = (1 << 63) - 1
+_SQLITE_INT_LIMIT = (1 << 63) - 1
 _Answers = dict[str, tuple[bool | None, int | None]]
 # The last call of an id, if there are several.
 _ANSWERED = (
@@ -268,6 +268,6 @@ def _is_before(one: int | None, other: int | None) -> bool:
 
 def _storable(number: int | None) -> int | float | None:
     """SQLite's integers have 64 bits."""
-    if number is None or -_MAX_SQLITE_INT <= number <= _MAX_SQLITE_INT:
+    if number is None or -_SQLITE_INT_LIMIT <= number <= _SQLITE_INT_LIMIT:
         return number
     return 1e300 if number > 0 else -1e300

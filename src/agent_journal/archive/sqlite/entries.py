@@ -39,7 +39,7 @@ ENTRY_COLUMNS = "key, CAST(text AS BLOB), hash, block, start, size, " + ", ".joi
 )
 MEMORY_COLUMNS = "source, id, kind, about, at, CAST(text AS BLOB), hash, body"
 # Rows of so many entries are made and written at a time.
-_INSERT_BATCH = 10_000
+_INSERT_BATCH_COUNT = 10_000
 _ROLES = {"user", "assistant", "system", "tool"}
 # Errors that values of an unexpected type or size cause.
 DECODE_ERRORS = (
@@ -99,7 +99,7 @@ class Entries(Base):
             )
             for (key, row), position, place in zip(keys, placed, places, strict=False)
         )  # fmt: skip
-        while batch := [*islice(values, _INSERT_BATCH)]:
+        while batch := [*islice(values, _INSERT_BATCH_COUNT)]:
             self._many(_INSERT, batch)
         return keys
 

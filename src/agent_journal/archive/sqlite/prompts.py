@@ -77,7 +77,7 @@ class Prompts(Provenance):
         return all((row.id, row.hash) in stored for row in rows)
 
     def _clear_prompts(self, conversation: int) -> list[int]:
-        """Take away prompts, and what is known with them, for what tells more; keys the index must lose."""
+        """Remove prompts that a session replaces; return the keys to remove from the index."""
         title_key = self._value("SELECT title_key FROM conversations WHERE key = ?", conversation)
         keys = [row[0] for row in self._rows("SELECT key FROM timeline WHERE conversation = ?", conversation)]
         self._remove(conversation, keys)

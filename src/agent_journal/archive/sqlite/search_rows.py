@@ -153,7 +153,7 @@ class SearchRows(IndexEntries):
         return dict(self._decoded(rows))
 
     def message_texts(self, keys: Sequence[int]) -> dict[int, EntryView]:
-        """The same with no more than what was said in words: that is in columns, and nothing is unpacked."""
+        """Return the messages with their visible text alone, which is a column: no block is decompressed."""
         sql = "SELECT key, conversation, id, role, at, CAST(text AS BLOB), position FROM timeline"
         rows = self._rows(f"{sql} WHERE key {IN_VALUES} AND role IS NOT NULL", as_json(keys))
         views: dict[int, EntryView] = {}
