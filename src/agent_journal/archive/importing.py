@@ -14,6 +14,7 @@ from agent_journal.archive.recording import ReplayedSource
 from agent_journal.archive.rows import message_count
 from agent_journal.archive.salvage import PatchedVault
 from agent_journal.archive.store import Erasing, SourceRow, Status
+from agent_journal.archive.stored_units import StoredUnits
 from agent_journal.conversion import pipeline
 from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError, DamagedArchive
@@ -197,8 +198,9 @@ class Importer:
         installed = readers.discover()  # a plugin's reader may no longer be installed
         snapshots = self._store.snapshots(row.key)
         vaults = [PatchedVault(self._archive.vault, each.manifest) for each in snapshots]
+        others = StoredUnits(self._store, self._archive.vault)
         units: list[tuple[Snapshot, Source]] = [
-            (each, ReplayedSource(each.manifest, vault, row.path, each.unit))
+            (each, ReplayedSource(each.manifest, vault, row.path, each.unit, others=others))
             for each, vault in zip(snapshots, vaults, strict=True)
             if each.reader in installed
         ]
@@ -228,6 +230,8 @@ class Importer:
             self._on_result(_unreadable_result(row, trouble))
             return
         progress.is_complete = progress.is_complete and not (reading.has_failed or past.has_failed)
+        if others.has_gaps:
+            reading.result.row.stat = Stat()  # if the file still exists, its companions may, too
         reading.result.snapshots += past.result.snapshots
         self._queue(_PendingItem(progress, reading.result, []))
 

@@ -14,7 +14,7 @@ import io
 import os
 import zlib
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -363,6 +363,16 @@ def _array(encoded: list[bytes]) -> bytes:
     return b"\xdd" + len(encoded).to_bytes(4, "big") + b"".join(encoded)
 
 
+class OtherUnits(Protocol):
+    """Where files are looked for that a manifest does not know."""
+
+    def find(self, path: str) -> Source | None:
+        """Return a file by its full path."""
+
+    def children(self, folder: str) -> list[Source]:
+        """Return what is below a folder."""
+
+
 class ReplayedSource:
     """A unit as it was when it was stored."""
 
@@ -375,9 +385,11 @@ class ReplayedSource:
         unit_path: str = "",
         *,
         is_folder: bool | None = None,
+        others: OtherUnits | None = None,
     ) -> None:
         self._manifest = manifest
         self._vault = vault
+        self._others = others
         self._unit = (manifest.label or label, unit)
         self._unit_path = unit_path
         self.label, self.path = (
@@ -409,7 +421,11 @@ class ReplayedSource:
 
     def companion(self, *names: str) -> Source | None:
         unit_path = _companion_path(self._unit_path, self.is_folder, names)
-        return self._at(unit_path, is_folder=False) if unit_path in self._manifest.present else None
+        if unit_path in self._manifest.present:
+            return self._at(unit_path, is_folder=False)
+        if self._others is None or unit_path in self._manifest.absent:
+            return None
+        return self._others.find(self._full_path(unit_path))
 
     def companions(self, *names: str) -> Sequence[Source]:
         return self._listed(_companion_path(self._unit_path, self.is_folder, names))
@@ -436,11 +452,18 @@ class ReplayedSource:
         return self if reason is None else self._at(self._unit_path, is_folder=True)
 
     def _listed(self, unit_path: str) -> list[Source]:
-        listed = self._manifest.folders.get(unit_path, [])
+        listed = self._manifest.folders.get(unit_path)
+        if listed is None:
+            return [] if self._others is None else self._others.children(self._full_path(unit_path))
         return [self._at(_step(unit_path, name), is_folder=is_folder) for name, is_folder in listed]
 
     def _at(self, unit_path: str, *, is_folder: bool) -> ReplayedSource:
-        return ReplayedSource(self._manifest, self._vault, *self._unit, unit_path, is_folder=is_folder)
+        return ReplayedSource(
+            self._manifest, self._vault, *self._unit, unit_path, is_folder=is_folder, others=self._others
+        )
+
+    def _full_path(self, unit_path: str) -> str:
+        return _full_path(self._unit[0], self._manifest.is_folder, unit_path)
 
 
 def sizes_in(manifest: Manifest) -> dict[str, int]:

@@ -326,6 +326,9 @@ class Store(Catalog, Protocol):
     def source(self, path: str) -> SourceRow | None:
         """Return the source with this path, if there is one."""
 
+    def source_paths_below(self, folder: str) -> list[str]:
+        """Return the paths of all sources that begin with a folder, which ends with a separator."""
+
     def source_by_key(self, key: int) -> SourceRow:
         """Return the source with this key."""
 

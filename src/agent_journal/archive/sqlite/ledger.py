@@ -50,6 +50,14 @@ class Ledger(Base):
         row = next(self._rows(f"SELECT {_COLUMNS} FROM sources WHERE path = ?", as_text(path)), None)
         return None if row is None else _source(row)
 
+    def source_paths_below(self, folder: str) -> list[str]:
+        """Return the paths of all sources that begin with a folder, in order."""
+        after = folder[:-1] + chr(ord(folder[-1]) + 1)
+        rows = self._rows(
+            "SELECT path FROM sources WHERE path >= ? AND path < ? ORDER BY path", folder, after
+        )
+        return [path for (path,) in rows]
+
     def source_by_key(self, key: int) -> SourceRow:
         """Return the source with this key."""
         return _source(next(self._rows(f"SELECT {_COLUMNS} FROM sources WHERE key = ?", key)))
