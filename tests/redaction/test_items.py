@@ -51,6 +51,43 @@ def texts_of(item: Conversation) -> list[str]:
     return [part.text for message in messages for part in message.parts if isinstance(part, Text)]
 
 
+def message_of(*parts: Part) -> Conversation:
+    return Conversation(id="c", source="x", timeline=[Message(id="m", role="tool", parts=list(parts))])
+
+
+@pytest.mark.parametrize("cut", [1, 4, 12, len(TOKEN) - 6])
+def test_a_secret_is_found_in_adjacent_text_parts(cut: int) -> None:
+    parts: list[Part] = [Text(text=f"is {TOKEN[:cut]}"), Text(text=f"{TOKEN[cut:]} and"), Text(text="more")]
+    for item in (message_of(*parts), message_of(ToolResult(output=list(parts)))):  # type: ignore[arg-type]
+        redacted, findings = redact(item)
+        encoded = msgspec.json.encode(redacted).decode()
+        assert TOKEN[:cut] + '"' not in encoded
+        assert TOKEN[cut:] not in encoded
+        assert [finding.kind for finding in findings] == ["github-token"]
+        assert '" and"' not in encoded
+        assert ' and"' in encoded
+
+
+def test_a_private_key_is_found_in_adjacent_text_parts() -> None:
+    lines = dict(zoo.TOKENS)["private-key"].splitlines()
+    redacted, _ = redact(message_of(*(Text(text=line) for line in lines)))
+    assert lines[1] not in msgspec.json.encode(redacted).decode()
+
+
+def test_a_known_secret_is_found_in_adjacent_text_parts() -> None:
+    item = message_of(
+        ToolCall(name="login", input={"password": PASSWORD}),
+        Text(text=PASSWORD[:5]),
+        Text(text=PASSWORD[5:]),
+    )
+    assert PASSWORD[5:] not in texts_of(redact(item).item)
+
+
+def test_parts_that_are_not_texts_separate_texts() -> None:
+    item = message_of(Text(text=TOKEN[:9]), ToolCall(name="x"), Text(text=TOKEN[9:]))
+    assert redact(item).item is item
+
+
 @pytest.mark.parametrize(
     "form",
     [

@@ -1,4 +1,4 @@
-"""Secrets spread over a list of texts: arguments of a command, lines of a file, chunks of a stream."""
+"""Secrets spread over a list of texts: arguments of a command, lines of a file, text parts of a message."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from bisect import bisect_right
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
+from agent_journal.model import Message, Text, ToolResult
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from agent_journal.redaction.spans import Span
 
 # Between the arguments of a command line, and between the members of a JSON list.
 _SEPARATORS = (" ", '","')
+# Tools split a text anywhere, or at the end of a line.
+_PART_SEPARATORS = ("", "\n")
 
 
 class ListSpan(NamedTuple):
@@ -26,23 +32,63 @@ class ListSpan(NamedTuple):
 
 def spans_in_list(values: Sequence[Any], find_spans: Callable[[str], list[Span]]) -> Iterator[ListSpan]:
     """Yield the secrets that are found in adjacent texts but not in any of them alone."""
-    for is_text, members in groupby(enumerate(values), key=lambda member: member[1].__class__ is str):
+    for kind, members in groupby(enumerate(values), key=lambda member: member[1].__class__):
+        if kind not in (str, Text):
+            continue
         run = list(members)
-        if is_text and len(run) > 1:
-            yield from _TextRun(run[0][0], [text for _, text in run], find_spans).secret_spans()
+        if len(run) > 1:
+            texts = [text_of(value) for _, value in run]
+            separators = _SEPARATORS if kind is str else _PART_SEPARATORS
+            yield from _TextRun(run[0][0], texts, separators, find_spans).secret_spans()
+
+
+def joined_parts(entries: Iterable[Any]) -> Iterator[str]:
+    """Yield the adjacent text parts of messages and tool results, joined in each way that is searched."""
+    for entry in entries:
+        if isinstance(entry, Message) and len(entry.parts) > 1:
+            yield from _joined_runs(entry.parts)
+        if isinstance(entry, Message):
+            for part in entry.parts:
+                if isinstance(part, ToolResult) and part.output.__class__ is list and len(part.output) > 1:
+                    yield from _joined_runs(part.output)
+
+
+def text_of(value: str | Text) -> str:
+    """The text of a member of a list."""
+    return value.text if isinstance(value, Text) else value
+
+
+def with_text(value: str | Text, text: str) -> str | Text:
+    """A member of a list with another text."""
+    return replace(value, text=text) if isinstance(value, Text) else text
+
+
+def _joined_runs(parts: Iterable[Any]) -> Iterator[str]:
+    for kind, members in groupby(parts, key=type):
+        if kind is Text:
+            texts = [part.text for part in members]
+            if len(texts) > 1:
+                yield from (separator.join(texts) for separator in _PART_SEPARATORS)
 
 
 class _TextRun:
     """Adjacent texts of a list, searched as one."""
 
-    def __init__(self, first: int, texts: list[str], find_spans: Callable[[str], list[Span]]) -> None:
+    def __init__(
+        self,
+        first: int,
+        texts: list[str],
+        separators: Sequence[str],
+        find_spans: Callable[[str], list[Span]],
+    ) -> None:
         self._first = first
         self._texts = texts
+        self._separators = separators
         self._find_spans = find_spans
         self._matched_indexes: set[int] = set()
 
     def secret_spans(self) -> Iterator[ListSpan]:
-        for separator in _SEPARATORS:
+        for separator in self._separators:
             starts = [0]
             for text in self._texts:
                 starts.append(starts[-1] + len(text) + len(separator))

@@ -14,7 +14,7 @@ from agent_journal.redaction import REDACTIONS_KEY, Finding, ItemT
 from agent_journal.redaction.assignments import kind_of_field
 from agent_journal.redaction.attachments import attached_texts
 from agent_journal.redaction.known_secrets import KnownSecrets
-from agent_journal.redaction.list_secrets import spans_in_list
+from agent_journal.redaction.list_secrets import joined_parts, spans_in_list, text_of, with_text
 from agent_journal.redaction.scan import scanner
 from agent_journal.redaction.spans import Span, merge
 from agent_journal.redaction.views import inserted_text, views, without_insertions
@@ -115,7 +115,7 @@ class Redactor:
         return _redacted_list(values, matches)
 
     def _replace_list(self, values: list[Any], path: Path) -> list[Any]:
-        matches = list(spans_in_list(values, self._scanner.spans))
+        matches = list(spans_in_list(values, self._spans_by_rules_or_known))
         for match in matches:
             self._counts[match.span.kind, self._message, ".".join(path)] += 1
         return _redacted_list(values, matches)
@@ -124,10 +124,13 @@ class Redactor:
         self._message = piece.id if isinstance(piece, Message | Event) else ""
         return walk(piece, self._replace, self._replace_list)
 
+    def _spans_by_rules_or_known(self, text: str) -> list[Span]:
+        return merge(self._known.spans(text) + self._scanner.spans(text))
+
     def _spans(self, text: str, name: str) -> list[Span]:
         """Find every secret in a text: by the rules, by the name of the field, or because it is known."""
         # Known secrets come first, so that a secret has the same kind everywhere.
-        spans = self._known.spans(text) + self._scanner.spans(text)
+        spans = self._spans_by_rules_or_known(text)
         for view in views(text):
             within = self._known.spans(view.text) + self._scanner.spans(view.text)
             spans += map(view.in_original, within)
@@ -153,13 +156,14 @@ def _reassembled(item: Item, pieces: list[Any]) -> Any:
 
 
 def _text(piece: Any) -> str | None:
-    """One or more pieces as one text, with attached texts; None if it is nested too deeply for that."""
+    """One or more pieces as one text, with attached and joined texts; None if they are nested too deeply."""
     try:
         text = _encode(piece).decode()
     except (RecursionError, UnicodeEncodeError):
         return None
-    files = tuple(attached_texts(piece if piece.__class__ is list else [piece]))
-    return "\n".join((text, *files)) if files else text
+    entries = piece if piece.__class__ is list else [piece]
+    more_texts = (*attached_texts(entries), *joined_parts(entries))
+    return "\n".join((text, *more_texts)) if more_texts else text
 
 
 def _is_clean(is_clean: Callable[[str], bool], text: str) -> bool:
@@ -191,7 +195,7 @@ def _redacted_list(values: list[Any], matches: list[ListSpan]) -> list[Any]:
         for index, start, end in match.pieces:
             spans.setdefault(index, []).append(Span(start, end, match.span.kind))
     return [
-        _redacted_text(value, merge(spans[index])) if index in spans else value
+        with_text(value, _redacted_text(text_of(value), merge(spans[index]))) if index in spans else value
         for index, value in enumerate(values)
     ]
 
