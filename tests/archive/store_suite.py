@@ -158,6 +158,15 @@ class StoreSuite:
         assert keys[1] == store.ledger("/a")["/a"].key
         assert {} == store.ledger("/c")
 
+    def test_source_paths_below_a_folder(self, store: Store) -> None:
+        paths = ["/a", "/a b/1", "/a/1", "/a/b/2", "/a/ä", "/a0", "/b/1"]
+        with store.transaction():
+            for path in reversed(paths):
+                store.put_source(SourceRow(path=path))
+
+        assert ["/a/1", "/a/b/2", "/a/ä"] == store.source_paths_below("/a/")
+        assert [] == store.source_paths_below("/c/")
+
     def test_missing_sources_are_marked(self, store: Store) -> None:
         put(store, talk("a", said("1", "one")), "/a")
         put(store, talk("a", said("1", "one")), "/b")

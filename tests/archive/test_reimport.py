@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +26,7 @@ from agent_journal.archive.store import Change, SourceRow, Status
 from agent_journal.archive.syncing import Scan
 from agent_journal.config import load
 from agent_journal.errors import OlderArchive, UnusableArchive
+from agent_journal.inputs.input import Source
 from agent_journal.journal import index_upkeep
 from agent_journal.model import Conversation, Memory, Message, ToolCall, ToolResult, Usage
 from agent_journal.readers import claude_code
@@ -329,6 +331,47 @@ def test_a_damaged_vault_is_told_and_loses_nothing(tmp_path: Path, later: Callab
         assert (Status.UNREADABLE, 1) == (result.status, len(result.notes))
         assert ["u0", "u1", "u2"] == [entry.id for entry in everything(archive.store)[0].timeline]
         assert 1 == len(outdated(archive)), "it is tried again"
+
+
+def test_companions_that_an_older_reader_did_not_know_are_among_the_other_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, subagents = tmp_path / NAME, tmp_path / Path(NAME).stem / "subagents"
+    (subagents / "deeper").mkdir(parents=True)
+    session.write_text(lines(3))
+    for name in ("agent-1.jsonl", "deeper/agent-2.jsonl", "never-imported.jsonl"):
+        (subagents / name).write_text(lines(2))
+    listed, opened = [], []
+
+    def read_without_companions(source: Source, *_: object) -> Iterator[Any]:
+        with source.open() as stream:
+            stream.read()
+        yield talk(source.name, said("1", "one"))
+
+    def read(source: Source, *_: object) -> Iterator[Any]:
+        pending = list(source.companions(Path(NAME).stem, "subagents"))
+        while pending:
+            each = pending.pop(0)
+            listed.append(each.name)
+            if each.is_folder:
+                pending += each.children()
+            else:
+                with each.open() as stream:
+                    opened.append(stream.read())
+        assert source.companion("missing.json") is None
+        return iter(())
+
+    monkeypatch.setattr(claude_code, "read", read_without_companions)
+    with journal(tmp_path / "journal") as archive:
+        imported(archive, session, subagents / "agent-1.jsonl", subagents / "deeper" / "agent-2.jsonl")
+        shutil.rmtree(subagents)
+        monkeypatch.setattr(claude_code, "read", read)
+        row = archive.store.source(str(session))
+        assert row is not None
+        read_again(archive, [row])
+
+        assert ["agent-1.jsonl", "deeper", "agent-2.jsonl"] == listed
+        assert [lines(2).encode()] * 2 == opened
 
 
 # Properties
