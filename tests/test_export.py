@@ -22,6 +22,7 @@ from agent_journal.conversion import transforms
 from agent_journal.conversion.output import write_items
 from agent_journal.errors import CannotWrite, UnusableArchive
 from agent_journal.journal import Journal
+from agent_journal.journal.journal import Damage
 from agent_journal.model import Conversation, Item, Media, Message, Text, ToolCall
 from agent_journal.notes import Notes
 from tests.test_pages import PIXEL
@@ -305,14 +306,14 @@ def test_content_as_the_source_had_it(export: Export, home: Path) -> None:
 def test_what_cannot_be_read_is_named_and_the_rest_is_written(
     export: Export, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = Journal.read
+    read = Journal.read_with_damage
 
-    def broken(self: Journal, listed: Listed, **how: Any) -> Conversation:
+    def broken(self: Journal, listed: Listed, **how: Any) -> tuple[Conversation, list[Damage]]:
         if listed.id == "kettle":
             raise UnusableArchive("journal.db", "a row is damaged")
         return read(self, listed, **how)
 
-    monkeypatch.setattr(Journal, "read", broken)
+    monkeypatch.setattr(Journal, "read_with_damage", broken)
     done = export("kettle", "cake", "-t", "json")
 
     assert (3, ["cake"]) == (done.code, [each["id"] for each in done.told])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,6 +17,21 @@ if TYPE_CHECKING:
 
 problems: dict[str, str] = {}
 """Why readers and writers cannot be used, by name, each in one line; the others work without them."""
+_problems_lock = threading.Lock()
+
+
+def add_problem(name: str, problem: str) -> None:
+    """Record why a reader or writer cannot be used; the first reason counts."""
+    with _problems_lock:
+        problems.setdefault(name, problem)
+
+
+def attach_report(name: str, path: str) -> None:
+    """Name the crash report in a problem, once."""
+    with _problems_lock:
+        problem = problems.get(name, "")
+        if problem and path not in problem:
+            problems[name] = f"{problem}; please report it and attach {path}"
 
 
 def load_plugins(group: str, check: Callable[[Any], str | None]) -> list[Any]:

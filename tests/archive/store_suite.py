@@ -130,6 +130,13 @@ class StoreSuite:
             put(store, talk("a", said("1", "one")))
             assert store.generation() != second
 
+    def test_a_reader_notices_what_another_connection_wrote(self, opener: Opener) -> None:
+        with closing(opener()) as store, closing(opener()) as other:
+            before = store.data_version()
+            assert before == store.data_version()
+            put(other, talk("a", said("1", "one")))
+            assert store.data_version() != before
+
     # Sources
 
     def test_a_source_comes_back(self, store: Store) -> None:

@@ -131,7 +131,7 @@ def large_values(path: Path, *sizes: int) -> Path:
 
 def test_a_value_that_is_too_large_costs_that_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_copy, "MAX_VALUE_BYTES", 10_000)
-    monkeypatch.setattr(sqlite_copy, "left_out", [])
+    sqlite_copy.take_omitted_values()
     path = large_values(tmp_path / "a.db", 5, 20_000, 7, 30_000, 9)
     before = path.read_bytes()
     with sqlite_copy.opened(File(str(path))) as opened:
@@ -146,8 +146,9 @@ def test_a_value_that_is_too_large_costs_that_value(tmp_path: Path, monkeypatch:
         ("k4", 9),
     ]
     assert rows == again
-    assert [(file, place) for file, place, _ in sqlite_copy.left_out] == [(str(path), "item.value")] * 2
-    assert "20,000 bytes" in sqlite_copy.left_out[0][2]
+    omitted = sqlite_copy.take_omitted_values()
+    assert [(file, place) for file, place, _ in omitted] == [(str(path), "item.value")] * 2
+    assert "20,000 bytes" in omitted[0][2]
     assert path.read_bytes() == before
 
 

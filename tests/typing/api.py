@@ -46,7 +46,7 @@ agent_journal.nothing  # type: ignore[attr-defined] # noqa: B018 (an unknown nam
 
 with agent_journal.open_archive("journal") as journal:
     assert_type(journal.conversation("0f3"), Conversation)
-    assert_type(journal.memories(), Iterator[Memory])
+    assert_type(journal.memories(), list[Memory])
     assert_type([each.id for each in journal.conversations()], list[str])
     assert_type([hit.score for hit in journal.search("words").hits], list[float])
     answer = journal.search("words", 5, 10, 1, mode="lexical", filters=agent_journal.Filters(roles=("user",)))

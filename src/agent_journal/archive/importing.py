@@ -250,7 +250,7 @@ class Importer:
     def take_prepared(self, prepared: PreparedSource) -> None:
         """Import a new source that the worker process has read."""
         for name, problem in prepared.read.problems.items():
-            plugins.problems.setdefault(name, problem)
+            plugins.add_problem(name, problem)
         for blob in prepared.blobs:
             self._archive.vault.put_stored(*blob)
         progress = _ImportProgress(prepared.read.row.path, prepared.read.row.home, 0)

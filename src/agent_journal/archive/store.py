@@ -310,6 +310,9 @@ class Store(Catalog, Protocol):
     def generation(self) -> str:
         """Return the mark that the last writing session left; empty if there is none."""
 
+    def data_version(self) -> int:
+        """Return a number that changes when another connection has written."""
+
     def writers(self) -> list[str]:
         """Return the machines that wrote to it, the latest last."""
 

@@ -131,7 +131,11 @@ class Vault:
 
     def is_within_pack(self, location: BlobLocation) -> bool:
         """Whether a pack is long enough to contain a location."""
-        return location.start + location.stored <= self._size(location.pack)
+        end = location.start + location.stored
+        if end <= self._size(location.pack):
+            return True
+        self._sizes.pop(location.pack, None)  # another process may have appended to the pack
+        return end <= self._size(location.pack)
 
     def problem_at(self, blob: bytes, location: BlobLocation) -> str:
         """Return what is wrong with a blob at a location; empty if nothing is."""
@@ -200,12 +204,18 @@ class Vault:
             self._catalog.add_locations(self._pending.items())
             self._pending.clear()
 
+    def refresh(self) -> None:
+        """Forget sizes and close packs that another process may have changed or replaced."""
+        while self._reading:
+            os.close(self._reading.popitem()[1])
+        self._sizes.clear()
+
     def close(self) -> None:
         """Close the files; what is not settled is adopted by the next writer."""
-        for handle in [*self._reading.values(), *([] if self._out is None else [self._out])]:
-            os.close(handle)
-        self._reading.clear()
-        self._out = None
+        self.refresh()
+        out, self._out = self._out, None
+        if out is not None:
+            os.close(out)
 
     def pack_path(self, pack: int) -> str:
         """Return the path of a pack."""

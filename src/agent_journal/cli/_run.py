@@ -50,7 +50,7 @@ def run(verb: str, arguments: list[str]) -> int:
 
 def _report_plugin_problems(verb: str, code: int) -> int:
     """Report readers and writers that cannot be used; returns the exit code."""
-    for problem in plugins.problems.values():
+    for problem in [*plugins.problems.values()]:
         say(f"aj: {problem}")
     return PARTLY if plugins.problems and verb in _USE_ALL_READERS and not code else code
 

@@ -115,10 +115,10 @@ def note_failures(peek: Peek, note: Notes, *, is_claimed: bool) -> None:
             continue
         if is_ours:
             said = f"the {name} reader failed with {type(error).__name__} while it looked at {peek.label}"
-            plugins.problems.setdefault(name, said)
+            plugins.add_problem(name, said)
         path = None if note.reports is None else note.reports.write(error, name)
-        if path is not None and path not in plugins.problems[name]:
-            plugins.problems[name] += f"; please report it and attach {path}"
+        if path is not None:
+            plugins.attach_report(name, path)
     peek.failures.clear()
 
 
@@ -224,9 +224,8 @@ def read_unit(unit: Unit, note: Notes, *, is_confined: bool = True) -> Iterator[
             raise
         note.failed(error, source.label, info.name, unit.version)
     finally:
-        for file, place, said in sqlite_copy.left_out:
-            note.add(Kind.TOO_LARGE, file, place, said)
-        sqlite_copy.left_out.clear()
+        for file, place, size in sqlite_copy.take_omitted_values():
+            note.add(Kind.TOO_LARGE, file, place, size)
 
 
 class _Completion:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import os
 import zlib
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import IO, TYPE_CHECKING, Any
 
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs.input import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from agent_journal.inputs.input import File, Source, Stdin, Stream
 
@@ -33,7 +35,7 @@ _PIECE = 1 << 10
 
 
 class _Allowed:
-    """What a person allows beyond the limits."""
+    """What a person allows beyond the limits, for the whole process."""
 
     bytes: int | None = None
     asked: Callable[[], int | None] | None = None
@@ -49,9 +51,29 @@ def allow(megabytes: int | None) -> None:
     _Allowed.bytes = None if megabytes is None else megabytes * 10**6
 
 
+_allowed_here: ContextVar[tuple[int | None] | None] = ContextVar("allowed_here", default=None)
+"""What this thread may inflate to, in place of what the process may."""
+
+
+@contextmanager
+def allowing(megabytes: int | None) -> Iterator[None]:
+    """Do the same as `allow` for this thread, in the body."""
+    token = _allowed_here.set((None if megabytes is None else megabytes * 10**6,))
+    try:
+        yield
+    finally:
+        _allowed_here.reset(token)
+
+
+def _allowed_bytes() -> int | None:
+    here = _allowed_here.get()
+    return _Allowed.bytes if here is None else here[0]
+
+
 def allowed_mb() -> int | None:
     """What was allowed, for another process."""
-    return None if _Allowed.bytes is None else _Allowed.bytes // 10**6
+    allowed = _allowed_bytes()
+    return None if allowed is None else allowed // 10**6
 
 
 class Total:
@@ -85,8 +107,9 @@ class Counted(Reading):
         if self._count > RATIO_MATTERS_FROM and _Allowed.asked is not None:
             asked, _Allowed.asked = _Allowed.asked, None
             allow(asked())
-        if _Allowed.bytes is not None:
-            if self._count > _Allowed.bytes:
+        allowed = _allowed_bytes()
+        if allowed is not None:
+            if self._count > allowed:
                 raise UnreadableSource(self._label, self._left_out(f"{SETTING} is {allowed_mb():,}"))
             return
         if self._count > MAX_FILE_BYTES or self._total.inflated > MAX_TOTAL_BYTES:

@@ -7,6 +7,7 @@ somebody else's data: its schema may hold views and triggers, its pages may be d
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from itertools import islice
@@ -34,8 +35,22 @@ _STEPS, _MOST_STEPS = 1_000_000, 20_000
 MAX_VALUE_BYTES = 128 << 20
 _MAX_NAMED = 20
 _ANY_LENGTH = (1 << 31) - 1
-left_out: list[tuple[str, str, str]] = []
-"""Values that are too large to be read: file, place in it, and how large; who notes them empties it."""
+
+
+class _OmittedValues(threading.local):
+    """Values that were too large to be read by this thread: file, place in it, and how large."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[str, str, str]] = []
+
+
+_omitted = _OmittedValues()
+
+
+def take_omitted_values() -> list[tuple[str, str, str]]:
+    """Return file, place and size of the values that were too large for this thread since the last call."""
+    places, _omitted.places = _omitted.places, []
+    return places
 
 
 class Database:
@@ -113,9 +128,9 @@ class Database:
             self._connection.execute(f"UPDATE {place} SET {column_} = '' WHERE {is_large}")  # noqa: S608
         for size in sizes[:_MAX_NAMED]:
             said = f"a value of {size:,} bytes; more than {MAX_VALUE_BYTES:,} are not read"
-            left_out.append((self._label, f"{table}.{column}", said))
+            _omitted.places.append((self._label, f"{table}.{column}", said))
         if len(sizes) > _MAX_NAMED:
-            left_out.append(
+            _omitted.places.append(
                 (self._label, f"{table}.{column}", f"{len(sizes) - _MAX_NAMED:,} more such values")
             )
         return len(sizes)

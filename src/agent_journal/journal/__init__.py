@@ -3,6 +3,7 @@
 | module | contents |
 |---|---|
 | `journal` | `Journal`, the facade |
+| `sessions`, `search_resources` | what threads borrow for a call, and what they share |
 | `importing` | `sync` and `import_files` |
 | `erasing` | `forget`, and finishing what was interrupted |
 | `upkeep` | `reindex`, `repair`, `embed`, disk usage |

@@ -109,14 +109,14 @@ def export_items(
     matches_branch = shape.branch in {"all", "head"} or not chosen
     for listed in chosen:
         try:
-            conversation = journal.read(listed, exact=shape.exact, media=shape.media)
+            conversation, damage = journal.read_with_damage(listed, exact=shape.exact, media=shape.media)
             item = apply_options(conversation, shape, run)
         except NoSuchMessage:
             continue  # a message is in one conversation; the others do not match
         except AgentJournalError as error:  # 'aj check' reports more; the others can be read
             run.note.add(Kind.BAD_RECORD, f"{listed.source}:{listed.id}", "", str(error))
             continue
-        for why, is_missing in journal.damage(listed, exact=shape.exact):
+        for why, is_missing in damage:
             kind = Kind.DAMAGED if is_missing else Kind.RECOVERED
             run.note.add(kind, f"{listed.source}:{listed.id}", "", why)
         matches_branch = True

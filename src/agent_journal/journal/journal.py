@@ -2,94 +2,112 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal import archive
 from agent_journal.errors import NoSuchName
+from agent_journal.inputs import compressed
 from agent_journal.inputs.closeable import Closing
+from agent_journal.journal.sessions import SessionPool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection
+    from contextlib import AbstractContextManager
 
-    from agent_journal.archive.media import StoredMedia
-    from agent_journal.archive.native_content import NativeContentReader
-    from agent_journal.archive.salvage import RecoveringReader
     from agent_journal.archive.store import Filter, Listed
     from agent_journal.config import Config
-    from agent_journal.journal.search import Answer, Mode, SearchSession
+    from agent_journal.journal.search import Answer, Mode
+    from agent_journal.journal.search_resources import SearchResources
+    from agent_journal.journal.sessions import ReadSession
     from agent_journal.model import Conversation, Link, Media, Memory
     from agent_journal.search.query import Filters, Query
     from agent_journal.usage import By, Report
 
 
-class Journal(Closing):
-    """A journal that is open for reading, while other processes may write to it.
+class Damage(NamedTuple):
+    """Damage to a conversation that was met while it was read."""
 
-    Close it, or use it in a `with` statement.
+    description: str
+    is_missing: bool
+    """Whether something is missing because of it."""
+
+
+class Journal(Closing):
+    """A journal that is open for reading, while other processes and threads may write to it.
+
+    Any number of threads may share it. Close it, or use it in a `with` statement.
     """
 
     def __init__(self, config: Config, on_migrate: Callable[[], None] | None = None) -> None:
         self._config = config
-        self._archive = archive.open_to_read(config.home, on_migrate)
-        self._search_session: SearchSession | None = None
-        self._native_reader: NativeContentReader | None = None
-        self._recovering_reader: RecoveringReader | None = None
-        self._stored_media: StoredMedia | None = None
+        self._sessions = SessionPool(config.home, partial(archive.open_to_read, config.home, on_migrate))
+        self._lock = threading.Lock()
+        self._search_resources: SearchResources | None = None
+        with self._reading():  # raises if there is no usable journal
+            pass
 
-    def conversations(self, wanted: Filter | None = None) -> Iterator[Listed]:
-        """Yield the conversations, newest first."""
+    def conversations(self, wanted: Filter | None = None) -> list[Listed]:
+        """Return the conversations, newest first."""
         from agent_journal.archive.store import Filter  # noqa: PLC0415
 
-        return self._archive.store.conversations(wanted or Filter())
+        with self._reading() as session:
+            return list(session.archive.store.conversations(wanted or Filter()))
 
     def conversation(self, name: str, *, exact: bool = False) -> Conversation:
         """Return a conversation by its id, or by the beginning of its id if that is unambiguous.
 
         With `exact`, messages have the source's own form too, for writers that promise it.
         """
-        return self.read(self._archive.find_conversation(name), exact=exact)
+        return self.read(self.one(name), exact=exact)
 
     def one(self, name: str) -> Listed:
         """Return the conversation with an id or the beginning of one, as lists show it."""
-        return self._archive.find_conversation(name)
+        with self._reading() as session:
+            return session.archive.find_conversation(name)
 
     def listed(self, keys: Collection[int]) -> dict[int, Listed]:
         """Return conversations by their keys in this journal, as lists show them."""
-        return self._archive.store.listed(keys)
+        with self._reading() as session:
+            return session.archive.store.listed(keys)
 
     def children(self, listed: Listed) -> list[Listed]:
         """Return the conversations that started from one: subagents, forks, continuations."""
-        return self._archive.store.children(listed.key)
+        with self._reading() as session:
+            return session.archive.store.children(listed.key)
 
     def link(self, listed: Listed) -> Link | None:
         """Return where a conversation started from."""
-        return self._archive.store.link(listed.key)
+        with self._reading() as session:
+            return session.archive.store.link(listed.key)
 
     def read(self, listed: Listed, *, exact: bool = False, media: bool = False) -> Conversation:
         """Read a listed conversation; with `media`, it has the images and files that are stored for it."""
+        return self.read_with_damage(listed, exact=exact, media=media)[0]
+
+    def read_with_damage(
+        self, listed: Listed, *, exact: bool = False, media: bool = False
+    ) -> tuple[Conversation, list[Damage]]:
+        """Read a listed conversation like `read`; return also the damage that was met."""
         key = listed.key
-        conversation = self._native().read(key) if exact else self._recovering().conversation(key)
-        return self._media().with_data(key, conversation) if media else conversation
-
-    def damage(self, listed: Listed, *, exact: bool = False) -> list[tuple[str, bool]]:
-        """Return the damage that the last `read` with the same arguments met.
-
-        Each with a description, and whether something is missing because of it.
-        """
-        damage = [(str(each), each.missing > 0) for each in self._recovering().take_reports()]
-        for error in self._native().damage(listed.key) if exact else ():
-            why = f"{error.where}: {error.reason}; its original form was replaced by the content of the rows"
-            damage.append((why, True))
-        return damage
+        with self._reading() as session, compressed.allowing(self._config.storage.max_inflated_mb or None):
+            session.recovering.take_reports()
+            conversation = session.native.read(key) if exact else session.recovering.conversation(key)
+            if media:
+                conversation = session.media.with_data(key, conversation)
+            return conversation, _damage_met(session, key, exact=exact)
 
     def media(self, name: str, media: Media) -> bytes | None:
         """Return the bytes of an image, sound or document in a conversation; None if they are not stored."""
-        return self._media().load(self._archive.find_conversation(name).key, media)
+        with self._reading() as session:
+            return session.media.load(session.archive.find_conversation(name).key, media)
 
-    def memories(self) -> Iterator[Memory]:
-        """Yield what services remember about the user."""
-        return self._archive.store.memories()
+    def memories(self) -> list[Memory]:
+        """Return what services remember about the user."""
+        with self._reading() as session:
+            return list(session.archive.store.memories())
 
     def search(
         self,
@@ -125,10 +143,10 @@ class Journal(Closing):
         mode = mode or self._config.search.default_mode
         if mode not in MODES:
             raise NoSuchName("search mode", mode, MODES)
-        if self._search_session is None:
-            self._search_session = SearchSession(self._archive, self._config)
         page = Page(max(limit, 0), max(offset, 0), max(context, 0), whole)
-        return self._search_session.answer(query, mode, page)
+        resources = self._resources()
+        with self._reading() as session:
+            return SearchSession(session.archive, self._config, resources).answer(query, mode, page)
 
     def usage(
         self,
@@ -147,33 +165,34 @@ class Journal(Closing):
         from agent_journal.usage.reporting import build_report  # noqa: PLC0415
 
         zone, now = parse_zone(timezone), current_slot()
-        return build_report(
-            self._archive.store, self._config, by, wanted, zone=zone, now=now, estimate=estimate
-        )
+        with self._reading() as session:
+            return build_report(
+                session.archive.store, self._config, by, wanted, zone=zone, now=now, estimate=estimate
+            )
 
     def close(self) -> None:
-        """Close the files."""
-        if self._search_session is not None:
-            self._search_session.close()
-        self._archive.close()
+        """Close the files. Calls in other threads finish; later ones are refused."""
+        self._sessions.close()
+        with self._lock:
+            resources, self._search_resources = self._search_resources, None
+        if resources is not None:
+            resources.close()
 
-    def _native(self) -> NativeContentReader:
-        if self._native_reader is None:
-            from agent_journal.archive.native_content import NativeContentReader  # noqa: PLC0415 (rarely needed)
+    def _reading(self) -> AbstractContextManager[ReadSession]:
+        return self._sessions.lend()
 
-            self._native_reader = NativeContentReader(self._archive, self._recovering())
-        return self._native_reader
+    def _resources(self) -> SearchResources:
+        with self._lock:
+            if self._search_resources is None:
+                from agent_journal.journal.search_resources import SearchResources  # noqa: PLC0415 (only to search)
 
-    def _recovering(self) -> RecoveringReader:
-        if self._recovering_reader is None:
-            from agent_journal.archive.salvage import RecoveringReader  # noqa: PLC0415 (a search does not need it)
+                self._search_resources = SearchResources(self._config)
+            return self._search_resources
 
-            self._recovering_reader = RecoveringReader(self._archive)
-        return self._recovering_reader
 
-    def _media(self) -> StoredMedia:
-        if self._stored_media is None:
-            from agent_journal.archive.media import StoredMedia  # noqa: PLC0415 (rarely needed)
-
-            self._stored_media = StoredMedia(self._archive)
-        return self._stored_media
+def _damage_met(session: ReadSession, key: int, *, exact: bool) -> list[Damage]:
+    damage = [Damage(str(each), each.missing > 0) for each in session.recovering.take_reports()]
+    for error in session.native.damage(key) if exact else ():
+        why = f"{error.where}: {error.reason}; its original form was replaced by the content of the rows"
+        damage.append(Damage(why, is_missing=True))
+    return damage

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from agent_journal.errors import IndexDamaged
-from agent_journal.inputs.closeable import Closing
-from agent_journal.journal import index_upkeep
 from agent_journal.journal.semantic import SemanticSearch
 from agent_journal.search.ranking import merge_rankings
 
@@ -17,6 +14,7 @@ if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.store import EntryLocation, EntryView, Listed
     from agent_journal.config import Config
+    from agent_journal.journal.search_resources import SearchResources
     from agent_journal.search.entry import Entry
     from agent_journal.search.lexical import Index
     from agent_journal.search.marking import Snippet
@@ -118,14 +116,15 @@ class Answer(NamedTuple):
         return self.semantic_problem
 
 
-class SearchSession(Closing):
-    """Searches one journal; the index and the model are opened once."""
+class SearchSession:
+    """Answers one query; the index and the model are opened once for all of them."""
 
-    def __init__(self, archive: Archive, config: Config) -> None:
+    def __init__(self, archive: Archive, config: Config, resources: SearchResources) -> None:
         self._archive = archive
         self._config = config
+        self._resources = resources
         self._index: Index | None = None
-        self._semantic = SemanticSearch(archive, config)
+        self._semantic = SemanticSearch(archive, config, resources)
 
     def answer(self, query: Query, mode: Mode, page: Page) -> Answer:
         """Return the hits of a query, best first."""
@@ -133,17 +132,19 @@ class SearchSession(Closing):
             return Answer([], is_whole=True, is_empty=True)
         if query.filters.conversations:
             query = query._replace(filters=self._with_subagents(query.filters))
-        try:
-            answer = self._search_index(query, mode, page)
-        except IndexDamaged as error:
-            self._close_index()
-            answer = self._search_rows(query, error.reason, page)
-        return answer._replace(misfits=query.rejected_filters)
+        return self._answer(query, mode, page)._replace(misfits=query.rejected_filters)
 
-    def close(self) -> None:
-        """Close the index."""
-        if self._index is not None:
-            self._index.close()
+    def _answer(self, query: Query, mode: Mode, page: Page) -> Answer:
+        """Search the index; without a usable one, search the rows."""
+        try:
+            return self._search_index(query, mode, page)
+        except IndexDamaged:
+            self._discard_index()
+        try:  # another process may have replaced the index just now
+            return self._search_index(query, mode, page)
+        except IndexDamaged as error:
+            self._discard_index()
+            return self._search_rows(query, error.reason, page)
 
     def _with_subagents(self, filters: Filters) -> Filters:
         """Extend filters of conversations to their subagents and to messages copied from others."""
@@ -221,15 +222,12 @@ class SearchSession(Closing):
 
     def _lexical_index(self) -> Index:
         if self._index is None:
-            self._index = index_upkeep.open_index(self._archive, self._config)
+            self._index = self._resources.index(self._archive)
         return self._index
 
-    def _close_index(self) -> None:
-        """Close an unusable index; another may be in its place next time."""
-        index, self._index = self._index, None
-        if index is not None:
-            with suppress(IndexDamaged):
-                index.close()
+    def _discard_index(self) -> None:
+        self._resources.discard_index(self._index)
+        self._index = None
 
     def _answer_page(self, query: Query, ranker: Ranker, page: Page) -> Answer:
         """Return the hits of a page, and whether more follow."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from agent_journal.archive import Archive
     from agent_journal.config import Config
+    from agent_journal.journal.search_resources import SearchResources
     from agent_journal.search.lexical import Index
     from agent_journal.search.ranking import Ranker
     from agent_journal.search.semantic.models import Model
@@ -21,12 +22,12 @@ _EMBED_BUDGET_S = 0.3  # that a search spends on missing vectors
 
 
 class SemanticSearch:
-    """Makes rankers for one journal. `notice` explains in one line what is not available."""
+    """Makes rankers for one query. `notice` explains in one line what is not available."""
 
-    def __init__(self, archive: Archive, config: Config) -> None:
+    def __init__(self, archive: Archive, config: Config, resources: SearchResources) -> None:
         self._archive = archive
         self._config = config
-        self._model: Model | None = None
+        self._resources = resources
         self._problem = ""
         self.notice = ""
 
@@ -36,7 +37,7 @@ class SemanticSearch:
         if not settings.enabled:
             self.notice = "Semantic search is disabled (index.vector.enabled); searched by words only."
             return words
-        model = self._open_model()
+        model, self._problem = self._resources.model()
         if model is None:
             self.notice = f"Semantic search is not available: {self._problem}. Searched by words only."
             return words
@@ -44,11 +45,6 @@ class SemanticSearch:
         problem = f"Semantic search: {self._problem}." if self._problem else ""
         self.notice = " ".join(filter(None, (problem, self.notice)))
         return ranker
-
-    def _open_model(self) -> Model | None:
-        if self._model is None:
-            self._model, self._problem = embeddings.choose_model(self._config)
-        return self._model
 
     def _ranker(self, words: Index, model: Model, *, with_words: bool) -> Ranker:
         from agent_journal.search import hybrid  # noqa: PLC0415 (only for semantic search)
@@ -101,7 +97,7 @@ class SemanticSearch:
             return ranker
         from agent_journal.search.rerank import Reranker  # noqa: PLC0415
 
-        model, self._problem = embeddings.load_custom_model(self._config)
+        model, self._problem = self._resources.custom_model()
         return Reranker(ranker, model, self._texts) if model is not None else ranker
 
     def _texts(self, keys: Sequence[int]) -> dict[int, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from contextlib import contextmanager, suppress
 from math import inf
@@ -62,6 +63,14 @@ _MIN_BUDGET_BYTES = 15_000_000
 _SUFFIXES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 
 
+class _Commit(NamedTuple):
+    """What the index has as of one commit; it never changes, so many threads may use it."""
+
+    state: tuple[int, int, int]
+    searcher: tantivy.Searcher
+    vocabulary: Vocabulary
+
+
 class _Hit(NamedTuple):
     """A matching entry with the time of its message."""
 
@@ -73,7 +82,8 @@ class _Hit(NamedTuple):
 class Index(Closing):
     """The index in a folder.
 
-    Many processes may read it. The first one that changes something is its writer until it closes the index.
+    Many processes and threads may read it. The first process that changes something is its writer until it
+    closes the index; only one of its threads may write.
     """
 
     def __init__(
@@ -83,12 +93,13 @@ class Index(Closing):
         self.journal = info.journal
         self._info = info
         self._index = index
+        self._schema = index.schema
         self._budget = budget
         self._threads = threads
         self._writer: tantivy.IndexWriter | None = None
         self._linked_copy: TemporaryDirectory[str] | None = None
-        self._state = _meta_state(folder)
-        self._vocabulary: Vocabulary | None = None
+        self._last_commit: _Commit | None = None
+        self._reload_lock = threading.Lock()
         self._queue = _QueueSize()
         self._is_changed = False  # since the last commit
         self.upto = self._mark() or 0
@@ -154,7 +165,7 @@ class Index(Closing):
         """Add entries, to be found after the next commit. Most of the work happens in another thread."""
         import tantivy  # noqa: PLC0415
 
-        document, schema = tantivy.Document.from_dict, self._index.schema
+        document, schema = tantivy.Document.from_dict, self._schema
         with self._writing() as writer:
             for batch in _in_batches(entries):
                 for new_document in [document(document_fields(entry), schema) for entry in batch]:
@@ -288,14 +299,11 @@ class Index(Closing):
     def _matcher(self) -> Matcher:
         from agent_journal.search.matching import Matcher  # noqa: PLC0415 (imports tantivy)
 
-        return Matcher(self._index.schema, self._current_vocabulary())
+        return Matcher(self._schema, self._current_vocabulary())
 
     def _current_vocabulary(self) -> Vocabulary:
         """Return the vocabulary as of the last commit."""
-        searcher = self._searcher()
-        if self._vocabulary is None:
-            self._vocabulary = Vocabulary(self.folder, searcher, self._index.schema)
-        return self._vocabulary
+        return self._current_commit().vocabulary
 
     def _hits(self, plan: MatchPlan, limit: int) -> tuple[int, list[_Hit]]:
         """Return how many entries match, and the first: the best, or the newest if there are no scores."""
@@ -334,12 +342,27 @@ class Index(Closing):
 
     def _searcher(self) -> tantivy.Searcher:
         """Return a searcher for the last commit of any process."""
+        return self._current_commit().searcher
+
+    def _current_commit(self) -> _Commit:
+        """Return the last commit of any process. One thread loads it while the others wait."""
         state = _meta_state(self.folder)
-        if state != self._state:
-            self._index.reload()
-            self._state = state
-            self._vocabulary = None
-        return self._index.searcher()
+        commit = self._last_commit
+        if commit is not None and commit.state == state:
+            return commit
+        with self._reload_lock:
+            commit = self._last_commit
+            if commit is None or commit.state != state:
+                commit = self._load_commit(state, is_first=commit is None)
+                self._last_commit = commit
+            return commit
+
+    def _load_commit(self, state: tuple[int, int, int], *, is_first: bool) -> _Commit:
+        with faults.read_errors_as_damage(self.folder):
+            if not is_first:  # opening the index has loaded the first one
+                self._index.reload()
+            searcher = self._index.searcher()
+            return _Commit(state, searcher, Vocabulary(self.folder, searcher, self._schema))
 
     def _mark(self) -> int | None:
         import tantivy  # noqa: PLC0415
@@ -388,7 +411,7 @@ class Index(Closing):
         import tantivy  # noqa: PLC0415
 
         beyond = tantivy.Query.range_query(
-            self._index.schema,
+            self._schema,
             "key",
             tantivy.FieldType.Integer,
             lower_bound=self.upto,

@@ -268,6 +268,11 @@ class Base:
         finally:
             self._db.execute("ROLLBACK")  # nothing was written, and on a damaged database a commit would fail
 
+    def data_version(self) -> int:
+        """Return a number that changes when another connection has written."""
+        version: int = self._value("PRAGMA data_version")
+        return version
+
     def _public_error(self, error: apsw.Error) -> AgentJournalError:
         """Convert a database error to one for users."""
         if isinstance(error, _DAMAGE):

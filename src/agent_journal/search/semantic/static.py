@@ -91,8 +91,7 @@ class StaticModel:
 
         rows = np.zeros((len(texts), self.dimensions), np.float32)
         words_of_texts = [_WORD.findall(encodable(text)) for text in texts]
-        self._learn({word for words in words_of_texts for word in words})
-        tokens_of = self._tokens
+        tokens_of = self._learn({word for words in words_of_texts for word in words})
         for row, words in enumerate(words_of_texts):
             tokens = [token for word in words for token in tokens_of[word]]
             if tokens:
@@ -111,11 +110,14 @@ class StaticModel:
         total: NDArray[np.float32] = self._exact[tokens].sum(0)
         return total
 
-    def _learn(self, words: set[str]) -> None:
-        new = [word for word in words if word not in self._tokens]
-        if len(self._tokens) + len(new) > _MAX_CACHED_WORDS:
-            self._tokens.clear()
+    def _learn(self, words: set[str]) -> dict[str, list[int]]:
+        """Return the tokens of words; other threads may add to them, but never remove any."""
+        tokens_of = self._tokens
+        new = [word for word in words if word not in tokens_of]
+        if len(tokens_of) + len(new) > _MAX_CACHED_WORDS:
+            tokens_of = self._tokens = {}
             new = list(words)
         if new:
             encoded = self._tokenizer.encode_batch_fast(new, add_special_tokens=False)
-            self._tokens.update(zip(new, (each.ids for each in encoded), strict=True))
+            tokens_of.update(zip(new, (each.ids for each in encoded), strict=True))
+        return tokens_of

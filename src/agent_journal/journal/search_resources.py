@@ -1,0 +1,72 @@
+"""What all searches of a journal share: the open index, and the models. Many threads may use it."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from agent_journal.errors import IndexDamaged
+from agent_journal.inputs.closeable import Closing
+from agent_journal.journal import embeddings, index_upkeep
+
+if TYPE_CHECKING:
+    from agent_journal.archive import Archive
+    from agent_journal.config import Config
+    from agent_journal.search.lexical import Index
+    from agent_journal.search.semantic.models import ModelChoice
+
+
+class SearchResources(Closing):
+    """Opens each part once, when the first search needs it."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._index: Index | None = None
+        self._index_folder = 0
+        self._model: ModelChoice | None = None
+        self._custom_model: ModelChoice | None = None
+
+    def index(self, archive: Archive) -> Index:
+        """Return the index; raises IndexDamaged if there is no usable one."""
+        with self._lock:
+            folder = self._folder_id()
+            if self._index is None or folder != self._index_folder:  # a rebuilt index is in a new folder
+                self._index = index_upkeep.open_index(archive, self._config)
+                self._index_folder = folder
+            return self._index
+
+    def discard_index(self, index: Index | None) -> None:
+        """Do not use an unusable index again; another may be in its place next time."""
+        with self._lock:
+            if index is self._index:
+                self._index = None
+
+    def model(self) -> ModelChoice:
+        """Return the embedding model; a missing one is looked for again each time."""
+        with self._lock:
+            if self._model is None or self._model.model is None:
+                self._model = embeddings.choose_model(self._config)
+            return self._model
+
+    def custom_model(self) -> ModelChoice:
+        """Return the user's own model, which reranks."""
+        with self._lock:
+            if self._custom_model is None or self._custom_model.model is None:
+                self._custom_model = embeddings.load_custom_model(self._config)
+            return self._custom_model
+
+    def close(self) -> None:
+        """Close the index."""
+        with self._lock:
+            index, self._index = self._index, None
+        if index is not None:
+            with suppress(IndexDamaged):
+                index.close()
+
+    def _folder_id(self) -> int:
+        try:
+            return self._config.storage.index_path.stat().st_ino
+        except OSError:
+            return 0
