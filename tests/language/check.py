@@ -48,9 +48,17 @@ def _advice_by_word() -> dict[str, str]:
     return tables()["words"] | tables()["spelling"]
 
 
+@cache
+def _published_names() -> re.Pattern[str]:
+    """Matches a published or stored name, but not within a longer one."""
+    names = (re.sub(r"^(?=\w)|(?<=\w)$", r"\\b", re.escape(name)) for name in tables()["published"])
+    return re.compile("|".join(names))
+
+
 def old_words(text: str) -> Iterator[Finding]:
-    """Each old word in a text: in names, comments, docstrings and strings alike."""
+    """Each old word in names, comments, docstrings and strings alike, unless a published name has it."""
     advice = _advice_by_word()
+    text = _published_names().sub("", text)
     for number, line in enumerate(text.split("\n"), 1):
         for match in _WORD.finditer(line):
             word = match[0].lower()

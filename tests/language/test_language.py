@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from tests.language import ratchet
-from tests.language.check import has_unit, numbers_without_unit, old_words, vague_names
+from tests.language.check import has_unit, numbers_without_unit, old_words, tables, vague_names
 
 
 def test_old_words_and_bare_numbers_only_become_fewer(request: pytest.FixtureRequest) -> None:
@@ -44,6 +44,26 @@ def test_old_words_and_bare_numbers_only_become_fewer(request: pytest.FixtureReq
 )
 def test_words_are_found_in_names_comments_and_texts(text: str, found: list[str]) -> None:
     assert [each.name for each in old_words(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("row.twin_of = 1", []),
+        ("twin = row.twin_of", ["twin"]),
+        ("my_twin_of = twin_ofs = 1", ["twin", "twin"]),
+        ("stream.tell()", []),
+        ("tell()  # the user", ["tell"]),
+    ],
+)
+def test_a_published_name_is_allowed_as_a_whole_only(text: str, found: list[str]) -> None:
+    assert [each.name for each in old_words(text)] == found
+
+
+def test_each_published_name_is_used() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in ratchet.ROOT.rglob("*.py"))
+
+    assert [name for name in tables()["published"] if name not in text] == []
 
 
 @pytest.mark.parametrize(

@@ -502,7 +502,7 @@ WEEK = 7 * DAY
 def years(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
     """Three hundred weeks with two entries each, where a few are enough."""
     monkeypatch.setattr(reach, "_MAX_CHEAP_ENTRIES", 100)
-    monkeypatch.setattr(reach, "_FIRST_ENTRIES", 40)
+    monkeypatch.setattr(reach, "_MAX_FIRST_ENTRIES", 40)
     monkeypatch.setattr(reach, "_MIN_HITS", 20)
     monkeypatch.setattr(reach, "_NEARLY_ALL_SHARE", 0.25)
     index = Index.open(folder)
@@ -583,7 +583,7 @@ def test_whoever_wants_more_gets_the_same_first(
     years: Index, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
     """Also where more of them are sought further back, or match alike, or are of the same moment."""
-    monkeypatch.setattr(lexical, "_RECENCY_WINDOW_HITS", 20)
+    monkeypatch.setattr(lexical, "_MAX_RECENCY_SORTED_HITS", 20)
     line = "at the harbour again, one of the many that nobody can do without"
     years.add(entry(2000 + each, line, at=(each % 7) * WEEK) for each in range(100))
     years.add(entry(3000 + each, f"no way to the {line[7:]}", at=500 * WEEK) for each in range(30))

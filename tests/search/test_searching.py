@@ -433,7 +433,7 @@ def test_it_is_said_since_when_frequent_words_were_looked_for(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reach, "_MAX_CHEAP_ENTRIES", 20)
-    monkeypatch.setattr(reach, "_FIRST_ENTRIES", 4)
+    monkeypatch.setattr(reach, "_MAX_FIRST_ENTRIES", 4)
     monkeypatch.setattr(reach, "_MIN_HITS", 1)
     monkeypatch.setattr(searching, "_INITIAL_WINDOW_COUNT", 4)
     thursday = datetime(2025, 1, 2, 10, tzinfo=UTC)
@@ -572,7 +572,7 @@ def test_rows_that_the_index_lacks_are_found(
         path.write_bytes(data)
     with Journal(config) as journal:
         answer = journal.search("harbour", mode="lexical")
-        assert (answer.problem, answer.behind > 0, answer.is_whole) == ("", True, True)
+        assert (answer.problem, answer.unindexed_count > 0, answer.is_whole) == ("", True, True)
         assert {"tides", "ships"} == {id_ for id_, _ in found(answer)}
         with monkeypatch.context() as patched:
             patched.setattr(scanning, "Scan", partial(scanning.Scan, seconds=-1))
@@ -593,7 +593,7 @@ def test_what_no_filter_can_mean_is_told(search: Callable[..., Answer]) -> None:
 
 
 def test_what_could_not_be_looked_at_is_not_told_as_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    _report(Answer([], is_whole=False, behind=3), as_json=False)
+    _report(Answer([], is_whole=False, unindexed_count=3), as_json=False)
 
     assert "for two seconds.\naj: Nothing found.\n" in capsys.readouterr().err
 

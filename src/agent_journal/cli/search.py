@@ -241,7 +241,7 @@ def _report(answer: Answer, excluded: tuple[Term, ...] = (), offset: int = 0, *,
 
 def _update_index(answer: Answer, config: Config) -> None:
     """After the answer, rebuild an index that cannot be used, or update one that lacks entries."""
-    if not answer.problem and not answer.behind:
+    if not answer.problem and not answer.unindexed_count:
         return
     if answer.problem:
         say("aj: Rebuilding the search index …")

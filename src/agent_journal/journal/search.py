@@ -90,12 +90,18 @@ class Answer(NamedTuple):
     """Words that hardly any entry has, and their replacements."""
     problem: str = ""
     """Why the index could not be used, if so: the rows were scanned instead."""
-    behind: int = 0
+    unindexed_count: int = 0
     """The number of newest entries that are missing in the index."""
     is_empty: bool = False
     """Whether the journal is empty."""
     semantic_problem: str = ""
     """Why semantic search was not possible or incomplete; empty if all is well or it was not requested."""
+
+    @property
+    def behind(self) -> int:
+        """Another name of `unindexed_count`."""
+        return self.unindexed_count
+
     since: int | None = None
     """For very common words: the time since which messages were searched, in seconds since 1970."""
     is_semantic_only: bool = False
@@ -166,7 +172,9 @@ class SearchSession:
             mode = "lexical"
         answer = self._answer_page(query, _with_newest(self._ranker(mode), scan), page)
         notice = self._semantic.notice if mode != "lexical" else ""
-        return answer._replace(corrections=corrections, behind=max(missing, 0), semantic_problem=notice)
+        return answer._replace(
+            corrections=corrections, unindexed_count=max(missing, 0), semantic_problem=notice
+        )
 
     def _count_missing(self) -> int:
         """Return how many keys are missing in the index."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agent_journal.search.query import Query, Term
 
-RRF_K = 60
+RRF_RANK_OFFSET = 60
 _MAX_FUSED_ENTRIES = 200  # entries of each list; the rest follows in its own order
 _MIN_SIMILARITY_SHARE = 0.5  # of the similarity of the nearest entry
 _NAME_PATTERN = re.compile(
@@ -108,11 +108,11 @@ def fuse(lists: Iterable[tuple[Sequence[Ranked], float]]) -> list[Ranked]:
     scores: dict[int, float] = {}
     for ranked, weight in ((ranked, weight) for ranked, weight in lists if weight):
         for rank, entry in enumerate(ranked, 1):
-            scores[entry.key] = scores.get(entry.key, 0.0) + weight / (RRF_K + rank)
+            scores[entry.key] = scores.get(entry.key, 0.0) + weight / (RRF_RANK_OFFSET + rank)
     return [Ranked(key, score) for key, score in sorted(scores.items(), key=lambda entry: -entry[1])]
 
 
 def concatenate(*lists: Sequence[Ranked]) -> list[Ranked]:
     """Return all of the first list, then what each next list adds."""
     keys = dict.fromkeys(entry.key for ranked in lists for entry in ranked)
-    return [Ranked(key, 1 / (RRF_K + rank)) for rank, key in enumerate(keys, 1)]
+    return [Ranked(key, 1 / (RRF_RANK_OFFSET + rank)) for rank, key in enumerate(keys, 1)]

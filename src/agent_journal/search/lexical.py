@@ -54,8 +54,8 @@ _MAX_LOOSE_HITS = 50  # with only some of the words
 _MIN_LOOSE_SCORE_SHARE = 0.2  # of the best one's score
 _RECENCY_BOOST = 0.05  # share of the score that the newest entry gains
 _RECENCY_HALF_LIFE_S = 60 * 86_400
-_RECENCY_WINDOW_HITS = 200  # that are reordered by age together
-_FRONT_HITS = 50  # that people look at; literal queries rank no more at first
+_MAX_RECENCY_SORTED_HITS = 200  # that are reordered by age together
+_MAX_FRONT_HITS = 50  # that people look at; literal queries rank no more at first
 _MIN_FETCHED_HITS = 200  # fetching these takes no longer than fetching one
 _MAX_TIED_HITS = 10_000  # fetched to find the newest of hits with equal scores
 _MIN_TMP_AGE_S = 60  # a thread of the previous writer may still be at work
@@ -239,9 +239,9 @@ class Index(Closing):
             hits |= {hit.key: hit for hit in self._hits(plan, end)[1]}
         page = list(hits.values())[offset:end]
         if not plan.is_scored:  # no omitted entry would precede these
-            return Ranking(_newer_first(page, 0, _RECENCY_WINDOW_HITS)), newest_first
+            return Ranking(_newer_first(page, 0, _MAX_RECENCY_SORTED_HITS)), newest_first
         since = reach.start_of_weeks(weeks, query.filters.since)
-        window = _FRONT_HITS if query.is_exact else _RECENCY_WINDOW_HITS
+        window = _MAX_FRONT_HITS if query.is_exact else _MAX_RECENCY_SORTED_HITS
         return Ranking(_newer_first(page, _RECENCY_BOOST, window), since), newest_first
 
     def rank(self, query: Query, limit: int) -> Ranking:
@@ -317,7 +317,7 @@ class Index(Closing):
             _Hit(int(key or 0), float(score) if plan.is_scored else FILTER_ONLY_SCORE, int(at or 0))
             for (score, _), key, at in zip(best, keys, times, strict=True)
         ]
-        front = min(limit, _FRONT_HITS)
+        front = min(limit, _MAX_FRONT_HITS)
         if plan.is_scored and len(hits) > front:
             tied_score = hits[front - 1].score
             hits.sort(key=lambda hit: (-hit.score, -hit.at if hit.score == tied_score else 0))
@@ -478,7 +478,7 @@ def _best(searcher: tantivy.Searcher, plan: MatchPlan, limit: int) -> tuple[int,
     if not plan.is_scored:
         newest = searcher.search(plan.query, min(limit, searcher.num_docs), order_by_field="at")
         return newest.count, newest.hits  # type: ignore[attr-defined] # missing in its type stub
-    front, fetched = min(limit, _FRONT_HITS), max(limit, _MIN_FETCHED_HITS)
+    front, fetched = min(limit, _MAX_FRONT_HITS), max(limit, _MIN_FETCHED_HITS)
     results = searcher.search(plan.query, min(fetched, searcher.num_docs))
     count: int = results.count  # type: ignore[attr-defined]
     if fetched < min(count, _MAX_TIED_HITS) and results.hits[front - 1][0] == results.hits[-1][0]:

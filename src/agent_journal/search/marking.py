@@ -353,9 +353,9 @@ def _choose_pieces(
     pieces: list[_Span] = []
     missing = set(groups)
     while missing and len(pieces) < count:
-        piece, found = _best_piece(text, matches, missing, _SNIPPET_CHARS // count)
+        piece, piece_groups = _best_piece(text, matches, missing, _SNIPPET_CHARS // count)
         pieces.append(piece)
-        missing -= found
+        missing -= piece_groups
     return pieces, missing
 
 

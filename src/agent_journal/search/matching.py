@@ -46,7 +46,7 @@ _TYPICAL_LENGTHS = {
     "attached": 0.25,
 }
 _UNIFORM_FIELDS = ("title",)  # no text of which is much shorter than the typical one
-_MAX_SPARSITY = 8  # all entries per entry with a field; in sparser fields, lengths mean little
+_MAX_SPARSITY_FACTOR = 8  # all entries per entry with a field; in sparser fields, lengths mean little
 _CONSTANT_SHARE = 0.4  # of the score in sparse fields, independent of the length
 _MAX_SINGLE_VALUES = 128  # that are matched one by one, which is faster than building a set
 _MAX_SCORED_ENTRIES = 100_000  # of a word; next to a rarer one, a more common word is not scored
@@ -216,7 +216,7 @@ class Matcher:
 
     def _is_sparse(self, field: str) -> bool:
         """Whether so few entries have a field that Tantivy considers each text very long."""
-        return field not in _UNIFORM_FIELDS and self._sparsity(field) > _MAX_SPARSITY
+        return field not in _UNIFORM_FIELDS and self._sparsity(field) > _MAX_SPARSITY_FACTOR
 
     def _sparsity(self, field: str) -> float:
         """Return the number of all entries per entry with a field."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MAX_CHEAP_ENTRIES = 100_000  # visited in a millisecond or two
-_FIRST_ENTRIES = 20_000  # searched first if there are more
+_MAX_FIRST_ENTRIES = 20_000  # searched first if there are more
 _MAX_GROWTH_FACTOR = 10  # times as many are searched next, at most
 _MIN_HITS = 200  # to choose the best from
 _MIN_EXACT_HITS = 50  # for literal queries, where all are good; as many as are ranked at first
@@ -40,7 +40,7 @@ def is_cheap(entries: int) -> bool:
 
 def first_weeks(weeks: Sequence[Week]) -> list[Week]:
     """Return the weeks to search first, newest first; empty for all."""
-    return _newest_weeks(weeks, _FIRST_ENTRIES)
+    return _newest_weeks(weeks, _MAX_FIRST_ENTRIES)
 
 
 def min_hits(wanted: int, *, is_exact: bool) -> int:

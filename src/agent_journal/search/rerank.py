@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent_journal.search.ranking import Ranker, Ranking
     from agent_journal.search.semantic.models import Model
 
-MAX_RERANKED = 20
+MAX_RERANKED_HITS = 20
 _MAX_TEXT_CHUNKS = 4  # of each text that are embedded
 
 
@@ -31,10 +31,10 @@ class Reranker:
 
     def rank(self, query: Query, limit: int) -> Ranking:
         """The entries that match best, best first."""
-        ranking = self._ranker.rank(query, max(limit, MAX_RERANKED))
+        ranking = self._ranker.rank(query, max(limit, MAX_RERANKED_HITS))
         ranked = ranking.entries
         if not is_literal(query) and query.semantic_text:
-            top = ranked[:MAX_RERANKED]
+            top = ranked[:MAX_RERANKED_HITS]
             ranked = concatenate(fuse([(top, 1.0), (self._rank_top(query, top), 1.0)]), ranked)
         return ranking._replace(entries=ranked[:limit])
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 GRAPH_MIN_VECTORS = 5_000_000
 _GRAPH_NODE_BYTES = 340  # in memory for each vector of a graph, besides the vector
 _MAX_MEMORY_SHARE = 0.25  # of the machine's memory, while a graph is built
-_SEARCH_EXPANSION = 256  # candidates that a search of the graph examines
+_MAX_EXAMINED_VECTORS = 256  # candidates that a search of the graph examines
 _VECTORS_PER_KEY = 4  # to fetch for each key, as long messages have several
 
 
@@ -150,7 +150,7 @@ def _open_graph(stored: StoredVectors, *, view: bool) -> Index | None:
         return None
     if graph is None or graph.ndim != stored.info.made.dimensions or len(graph) > stored.info.rows:
         return None
-    graph.expansion_search = _SEARCH_EXPANSION  # type: ignore[misc]  # it has a setter
+    graph.expansion_search = _MAX_EXAMINED_VECTORS  # type: ignore[misc]  # it has a setter
     return graph
 
 

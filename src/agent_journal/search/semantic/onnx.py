@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MODEL, _TOKENIZER = "model.onnx", "tokenizer.json"
 _MAX_TOKENS = 256
-_BATCH_TEXTS = 32
+_MAX_BATCH_TEXTS = 32
 _TRIAL_TEXT = "a trial"
 
 
@@ -55,7 +55,7 @@ def load(folder: Path) -> OnnxModel:
 class OnnxModel:
     """Averages a model's vectors of a text's tokens, unless the model does that itself."""
 
-    batch = _BATCH_TEXTS
+    batch = _MAX_BATCH_TEXTS
     is_rough = False
 
     def __init__(self, name: str, session: Any, tokenizer: Tokenizer) -> None:
@@ -72,8 +72,8 @@ class OnnxModel:
 
         rows = np.zeros((len(texts), self.dimensions), np.float32)
         by_length = sorted(range(len(texts)), key=lambda at: len(texts[at]))
-        for start in range(0, len(texts), _BATCH_TEXTS):
-            positions = by_length[start : start + _BATCH_TEXTS]
+        for start in range(0, len(texts), _MAX_BATCH_TEXTS):
+            positions = by_length[start : start + _MAX_BATCH_TEXTS]
             batch = self._batch([encodable(texts[at]) for at in positions])
             if not self.dimensions:
                 return batch

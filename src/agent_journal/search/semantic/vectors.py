@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LAYOUT_VERSION = 1
 INFO_FILE = own_folder.INFO_FILE
 _OWN_FILES = re.compile(r"about\.json(?:\.part\d+)?|\d+\.(?:keys|rows|mute|graph)(?:\.part\d+)?")
-_BLOCK_ROWS = 1 << 16
+_MAX_READ_ROWS = 1 << 16
 
 
 class VectorFormat(NamedTuple):
@@ -135,9 +135,9 @@ class StoredVectors:
         import numpy as np  # noqa: PLC0415
 
         damaged = 0
-        for start in range(0, self.info.rows, _BLOCK_ROWS):
+        for start in range(0, self.info.rows, _MAX_READ_ROWS):
             with np.errstate(all="ignore"):
-                lengths = np.linalg.norm(self.rows[start : start + _BLOCK_ROWS].astype(np.float32), axis=1)
+                lengths = np.linalg.norm(self.rows[start : start + _MAX_READ_ROWS].astype(np.float32), axis=1)
             damaged += int((~(np.abs(lengths - 1) < 0.01)).sum())  # noqa: PLR2004
         problems = [f"{damaged:,} of its vectors are damaged"] if damaged else []
         if self.info.rows and int(self.keys.max()) > self.info.reach:
@@ -197,8 +197,8 @@ def write_uncommitted(
     with _write_errors_as_cannot_write(folder):
         for suffix in ("rows", "keys", "mute"):
             _write_at(f"{prefix}.{suffix}", 0, b"")
-        for start in range(0, len(positions), _BLOCK_ROWS):
-            block = positions[start : start + _BLOCK_ROWS]
+        for start in range(0, len(positions), _MAX_READ_ROWS):
+            block = positions[start : start + _MAX_READ_ROWS]
             rows, keys = stored.rows[block], stored.keys[block]
             _write_at(f"{prefix}.rows", start * rows.shape[1] * rows.itemsize, rows.tobytes())
             _write_at(f"{prefix}.keys", start * keys.itemsize, keys.tobytes())
