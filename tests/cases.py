@@ -133,13 +133,13 @@ def outcome(location: Path, reader: str | None = None) -> Outcome:
 def as_golden(result: Outcome, base: Path) -> dict[str, Any]:
     """The outcome as the golden file states it: without hashes and without this machine's paths."""
     distinct = sorted(set(result.versions))
-    untimed = {note.where for note in result.notes.kept if note.detail == pipeline.FILE_TIME}
+    untimed = {note.where for note in result.notes.collected if note.detail == pipeline.FILE_TIME}
     return {
         "version": distinct[0] if len(distinct) == 1 else distinct,
         "conversations": [
             _anywhere(as_json(_without_file_time(item, untimed)), base) for item in result.items
         ],
-        "notes": [str(note).replace(str(base), "").lstrip("/") for note in result.notes.kept],
+        "notes": [str(note).replace(str(base), "").lstrip("/") for note in result.notes.collected],
     }
 
 

@@ -27,7 +27,7 @@ class Written(NamedTuple):
         return document
 
     def noted(self, kind: Kind) -> list[str]:
-        return [note.detail for note in self.notes.kept if note.kind == kind.label]
+        return [note.detail for note in self.notes.collected if note.kind == kind.label]
 
 
 def save_lines(folder: Path, name: str, records: Iterable[Any]) -> Path:

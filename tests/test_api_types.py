@@ -75,7 +75,7 @@ def test_what_was_odd_reaches_the_caller(tmp_path: Path) -> None:
     notes = agent_journal.Notes()
     agent_journal.convert(tmp_path / "torn.jsonl", "json", io.BytesIO(), note=notes)
 
-    assert [agent_journal.Kind.TORN_TAIL.label] == [note.kind for note in notes.kept]
+    assert [agent_journal.Kind.TORN_TAIL.label] == [note.kind for note in notes.collected]
     assert notes.damaged
 
 

@@ -366,8 +366,8 @@ def test_a_report_that_cannot_be_written_is_not_named(tmp_path: Path) -> None:
     note = Notes(reports=CrashReports(str(tmp_path / "file" / "reports")))
     note.failed(KeyError("x"), "a.json", "x")
 
-    assert note.kept[0].kind == Kind.READER_ERROR.label
-    assert "attach" not in note.kept[0].detail
+    assert note.collected[0].kind == Kind.READER_ERROR.label
+    assert "attach" not in note.collected[0].detail
 
 
 def test_a_time_with_a_zone_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -466,4 +466,4 @@ def test_what_another_packages_reader_gives_is_checked(
     unit = pipeline.Unit(open_source(str(tmp_path / "a.json")), module, "1")
 
     assert [item.id for item in pipeline.read_unit(unit, note)] == ["1"]
-    assert [each.kind for each in note.kept if each.kind == "reader-error"] == ["reader-error"]
+    assert [each.kind for each in note.collected if each.kind == "reader-error"] == ["reader-error"]

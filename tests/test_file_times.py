@@ -75,7 +75,7 @@ def test_the_time_of_the_file_is_noted(tmp_path: Path) -> None:
 
     assert isinstance(item, Conversation)
     assert (item.started_at, item.updated_at) == (None, FILE_AT)
-    assert [note.detail for note in notes.kept if note.kind == "missing-time"] == [FILE_TIME]
+    assert [note.detail for note in notes.collected if note.kind == "missing-time"] == [FILE_TIME]
 
 
 def test_a_document_of_others_without_a_time_has_that_of_its_file(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_document_of_others_without_a_time_has_that_of_its_file(tmp_path: Path
 
     assert isinstance(item, Conversation)
     assert (item.started_at, item.updated_at) == (None, FILE_AT)
-    assert [note.detail for note in notes.kept if note.kind == "missing-time"] == [FILE_TIME]
+    assert [note.detail for note in notes.collected if note.kind == "missing-time"] == [FILE_TIME]
 
 
 def test_a_stated_time_counts_more_than_that_of_the_file(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_what_a_format_has_no_place_for_makes_no_empty_file(tmp_path: Path, plac
     (only,) = files_there
     assert only.startswith("a-")
     assert files_there[only]
-    assert "a memory, as it is no conversation" in [note.detail for note in notes.kept]
+    assert "a memory, as it is no conversation" in [note.detail for note in notes.collected]
 
 
 def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_what_is_written_into_a_folder_that_is_read_is_none_of_it(tmp_path: Path
     with (tmp_path / "z" / "standard").open("wb") if place is None else nullcontext() as standard:
         count = write_items(items, "json", place, notes, standard)
 
-    assert (2, []) == (count, notes.kept)
+    assert (2, []) == (count, notes.collected)
     assert 4 == len([*read_all([str(tmp_path)], Notes())]), "when it is written, it is there"
 
 

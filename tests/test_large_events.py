@@ -147,8 +147,8 @@ def test_secrets_are_replaced_in_what_is_out_of_memory(path: Path, in_memory: Co
     found = transforms.redacted(read(path), notes)
 
     assert found == transforms.redacted(in_memory, others)
-    assert notes.kept == others.kept
-    assert len(notes.kept) == 1
+    assert notes.collected == others.collected
+    assert len(notes.collected) == 1
     assert b"ghp_" not in encode(found)
     assert len(spilled(found)) == 20 + 2, "what has no secret stays where it is"
 

@@ -79,7 +79,7 @@ def test_model_survives_encoding_and_reading_twice_is_equal(case: Case, tmp_path
         kind = Conversation if isinstance(item, Conversation) else Memory
         assert item == msgspec.json.decode(msgspec.json.encode(item), type=kind)
     assert first.items == second.items
-    assert first.notes.kept == second.notes.kept
+    assert first.notes.collected == second.notes.collected
 
 
 @case_by_case
@@ -173,7 +173,7 @@ def test_fixtures_from_the_field_are_claimed_by_one_reader_or_refused_clearly() 
         except AgentJournalError as error:
             wrong.append(f"{file.path}: {error}")
             continue
-        if names and not result.items and not result.notes.kept:
+        if names and not result.items and not result.notes.collected:
             wrong.append(f"{file.path}: read, but silently nothing came")
 
     assert [] == wrong

@@ -57,7 +57,7 @@ def kitchen_sink() -> list[Item]:
 def written(name: str, items: Iterable[Item]) -> tuple[bytes, list[Note]]:
     """What a writer makes of items, in a run that is always the same one."""
     notes = Notes()
-    return in_memory(name, items, a_run(notes)), notes.kept
+    return in_memory(name, items, a_run(notes)), notes.collected
 
 
 def a_run(notes: Notes) -> Run:

@@ -101,12 +101,17 @@ class Notes:
         self.reports = reports
         self.failures: list[str] = []
         """Files that could not be read for a reason other than their content: reading them again may work."""
-        self.kept: list[Note] = []
+        self.collected: list[Note] = []
         self.counts: Counter[Kind] = Counter()
         self.lost_bytes: Counter[str] = Counter()
         self._per_file: Counter[tuple[str, Kind]] = Counter()
         self._sink = sink
         self._keep = keep
+
+    @property
+    def kept(self) -> list[Note]:
+        """Another name of `collected`."""
+        return self.collected
 
     def __call__(self, kind: Kind, where: int | str = "", detail: str = "", lost: int = 0) -> None:
         """Add a note about the current file; `lost` is the number of its bytes that were not read."""
@@ -122,7 +127,7 @@ class Notes:
             return
         location = f"line {where}" if isinstance(where, int) else where
         note = Note(kind=kind.label, file=file, where=location, detail=detail)
-        self.kept.append(note)
+        self.collected.append(note)
         if self._sink is not None:
             self._sink(note)
 

@@ -110,4 +110,4 @@ def test_a_folder_that_links_lead_to_counts_from_where_it_is(tmp_path: Path) -> 
     history(tmp_path / "real" / "a", 1)
 
     assert len(list(pipeline.units(str(tmp_path / "named"), note))) == 1
-    assert [each.kind for each in note.kept] == ["ignored-file"]
+    assert [each.kind for each in note.collected] == ["ignored-file"]

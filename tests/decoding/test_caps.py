@@ -66,7 +66,7 @@ def test_what_packs_too_well_is_read_up_to_the_cap(tmp_path: Path, kind: str) ->
     (found,) = read_all([str(path)], note)
 
     assert 500 < len(found.timeline) < 3_000  # type: ignore[union-attr]
-    (cut,) = [each for each in note.kept if "left out" in each.detail]
+    (cut,) = [each for each in note.collected if "left out" in each.detail]
     assert cut.file.startswith(str(path))
     assert cut.where.startswith("line ")
     assert "inflate more than 20 times" in cut.detail
@@ -93,7 +93,7 @@ def test_what_is_allowed_is_a_limit_too(tmp_path: Path) -> None:
     (found,) = read_all([str(path)], note)
 
     assert 500 < len(found.timeline) < 2_500  # type: ignore[union-attr]
-    assert any("storage.max_inflated_mb is 2" in each.detail for each in note.kept)
+    assert any("storage.max_inflated_mb is 2" in each.detail for each in note.collected)
 
 
 def test_ordinary_files_are_read_whole(tmp_path: Path) -> None:
@@ -164,8 +164,8 @@ def test_an_element_that_is_too_large_costs_that_element(monkeypatch: pytest.Mon
         found = [value for _, value in json_stream.elements(Bytes(text.encode()), note)]
 
         assert found == [{"id": 0}, {"id": 2}, {"id": 3}]
-        assert [each.where for each in note.kept] == ["[1]", "[3]", "[4]"]
-        assert {each.kind for each in note.kept} == {"too-large"}
+        assert [each.where for each in note.collected] == ["[1]", "[3]", "[4]"]
+        assert {each.kind for each in note.collected} == {"too-large"}
         assert sum(note.lost_bytes.values()) > 3 * len(hostile)
 
 
@@ -180,7 +180,7 @@ def test_a_member_that_is_too_large_is_passed_over(monkeypatch: pytest.MonkeyPat
     note = Notes()
     found = [(key, value) for key, _, value in json_stream.members(Bytes(text.encode()), note)]
     assert found == [("wanted", 1), ("wanted", 2), ("end", True)]
-    assert [each.where for each in note.kept] == ["noise"]
+    assert [each.where for each in note.collected] == ["noise"]
 
 
 MEASURED = """
@@ -191,7 +191,7 @@ from agent_journal.notes import Notes
 from agent_journal.inputs.input import open_source
 note = Notes()
 found = list(json_stream.elements(open_source(sys.argv[2]), note))
-print(len(found), [each.kind for each in note.kept])
+print(len(found), [each.kind for each in note.collected])
 """
 
 

@@ -46,7 +46,7 @@ def read(data: bytes, *names: str, block: int = 0) -> tuple[list[tuple[int, dict
     notes = Notes()
     source = Dripping(data, block) if block else Bytes(data)
     found = list(csv_tables.rows(source, notes, names))
-    return found, [f"{note.where} {note.kind}" for note in notes.kept]
+    return found, [f"{note.where} {note.kind}" for note in notes.collected]
 
 
 def values(data: bytes, *names: str) -> list[dict[str, str]]:

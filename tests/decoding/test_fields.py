@@ -63,7 +63,7 @@ def test_fields_keeps_what_nobody_takes() -> None:
 
     assert (fields.text("a"), fields.whole("b"), inner.take("d"), fields.take("f")) == ("x", 1, 2, None)
     assert fields.rest() == {"c": {"e": [1]}, "g": "left"}
-    assert notes.kept == []
+    assert notes.collected == []
 
 
 def test_fields_leaves_values_of_another_type_and_says_so() -> None:
@@ -81,8 +81,8 @@ def test_fields_leaves_values_of_another_type_and_says_so() -> None:
     assert fields.moment("g") is None
     assert fields.whole("h") is None
     assert sorted(fields.rest()) == list("abcdefgh")
-    assert {note.where for note in notes.kept} == {"[3]"}
-    assert [note.kind for note in notes.kept] == ["wrong-type"] * 6 + ["bad-time", "wrong-type"]
+    assert {note.where for note in notes.collected} == {"[3]"}
+    assert [note.kind for note in notes.collected] == ["wrong-type"] * 6 + ["bad-time", "wrong-type"]
 
 
 def test_fields_gives_a_price_as_one_kind_of_number() -> None:
@@ -93,7 +93,7 @@ def test_fields_gives_a_price_as_one_kind_of_number() -> None:
     assert got == [0.0, 0.5, None, None, None]
     assert got[0].__class__ is float
     assert fields.rest() == {"c": 10**400, "e": True}
-    assert [note.kind for note in notes.kept] == ["wrong-type"] * 2
+    assert [note.kind for note in notes.collected] == ["wrong-type"] * 2
 
 
 def test_fields_moves_drops_and_looks() -> None:
@@ -112,7 +112,7 @@ def test_notes_count_all_and_keep_some() -> None:
         notes(Kind.BAD_RECORD, line)
     notes.about("b.json")(Kind.BAD_TIME, "[1]", "odd")
 
-    assert [str(note) for note in notes.kept] == [
+    assert [str(note) for note in notes.collected] == [
         "a.json line 0: bad-record",
         "a.json line 1: bad-record",
         "b.json [1]: bad-time: odd",

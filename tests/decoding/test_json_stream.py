@@ -28,7 +28,7 @@ def dumped(value: Any, layout: Any, *, ascii_only: bool) -> bytes:
 
 
 def noted(notes: Notes) -> list[str]:
-    return [f"{note.where} {note.kind}" for note in notes.kept]
+    return [f"{note.where} {note.kind}" for note in notes.collected]
 
 
 @given(st.lists(records | values, max_size=8), layouts, st.booleans(), st.integers(1, 64))
@@ -42,7 +42,7 @@ def test_elements_are_those_of_the_array_however_it_is_laid_out_and_cut_into_blo
         got = list(json_stream.elements(Bytes(dumped(array, layout, ascii_only=ascii_only)), notes))
 
     assert list(enumerate(array)) == got
-    assert [] == notes.kept
+    assert [] == notes.collected
 
 
 @given(st.lists(records, min_size=2, max_size=6), st.data(), st.integers(1, 64))
@@ -89,7 +89,7 @@ def test_elements_that_have_the_shape_are_decoded_into_it(
         got = list(json_stream.elements(source, notes, shape=json_stream.Shape(Record)))
 
     assert list(enumerate(array)) == [(place, msgspec.to_builtins(value)) for place, value in got]
-    assert [] == notes.kept
+    assert [] == notes.collected
 
 
 def test_several_elements_are_decoded_into_their_shape() -> None:
@@ -163,7 +163,7 @@ def test_a_cut_array_gives_its_whole_elements_and_says_so(cut: int) -> None:
     got = [value["title"] for _, value in json_stream.elements(Bytes(text[:cut]), notes)]
 
     assert ["a", "b", "c"][: cut // 14] == got
-    assert ["truncated"] == [note.kind for note in notes.kept]
+    assert ["truncated"] == [note.kind for note in notes.collected]
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_values_in_any_container(text: bytes, places: list[str]) -> None:
     got = list(json_stream.values(Bytes(text), notes))
 
     assert list(zip(places, [{"a": 1}, {"a": 2}], strict=True)) == got
-    assert [] == notes.kept
+    assert [] == notes.collected
 
 
 @given(

@@ -31,7 +31,7 @@ def test_values(text: str, value: Any) -> None:
     note = Notes()
 
     assert value == yaml_text.load(Bytes(text.encode(), "a.yaml"), note)
-    assert [] == note.kept
+    assert [] == note.collected
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_is_not_plain_is_noted(text: str) -> None:
     note = Notes()
 
     assert yaml_text.load(Bytes(text.encode(), "a.yaml"), note) is None
-    assert ["bad-record"] == [each.kind for each in note.kept]
+    assert ["bad-record"] == [each.kind for each in note.collected]
 
 
 def test_a_huge_file_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,4 +58,4 @@ def test_a_huge_file_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     note = Notes()
 
     assert yaml_text.load(Bytes(b"a: 123456789", "a.yaml"), note) is None
-    assert ["too-large"] == [each.kind for each in note.kept]
+    assert ["too-large"] == [each.kind for each in note.collected]

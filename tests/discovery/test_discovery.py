@@ -79,7 +79,7 @@ class Machine:
         return os.path.relpath(path, self.home).replace(os.sep, "/")
 
     def noted(self) -> list[str]:
-        return [f"{note.kind}: {self.shown(note.file)}: {note.detail}" for note in self.notes.kept]
+        return [f"{note.kind}: {self.shown(note.file)}: {note.detail}" for note in self.notes.collected]
 
 
 @pytest.fixture
@@ -564,7 +564,7 @@ def test_a_root_that_is_no_folder_is_noted(machine: Machine) -> None:
     machine.settle('[storage]\nroots = ["~/gone", "~/gone*", "relative"]\n')
 
     assert machine.paths(INK) == []
-    assert [(note.kind, note.file, note.detail) for note in machine.notes.kept] == [
+    assert [(note.kind, note.file, note.detail) for note in machine.notes.collected] == [
         ("absent-folder", "~/gone", "storage.roots names it"),
         ("missing-file", "relative", "storage.roots names it, and it is no folder"),
     ]

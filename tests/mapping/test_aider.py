@@ -416,7 +416,9 @@ def test_the_line_of_an_odd_heading_is_told(tmp_path: Path) -> None:
     notes = Notes()
     read(tmp_path, "> before  \n" + HEADING + typed("a") + "\n# aider chat started at noon\n", notes)
 
-    assert ["line 3", "line 8"] == [note.where for note in notes.kept if note.kind == Kind.BAD_TIME.label]
+    assert ["line 3", "line 8"] == [
+        note.where for note in notes.collected if note.kind == Kind.BAD_TIME.label
+    ]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_parts_of_the_gemini_api(raw: Raw, part: Part) -> None:
     notes = Notes()
 
     assert google_contents.parse_content({"role": "model", "parts": [raw]}, notes, 1).parts == [part]
-    assert not notes.kept
+    assert not notes.collected
 
 
 def test_one_tool_of_the_gemini_api_alone() -> None:
@@ -55,7 +55,7 @@ def test_one_tool_of_the_gemini_api_alone() -> None:
     asked = {"contents": [{"role": "user", "parts": [{"text": "When?"}]}], "tools": tools}
 
     assert [tool.name for tool in only({"id": "r", "request": asked}, notes=notes).tools] == ["tide", "wind"]
-    assert not notes.kept
+    assert not notes.collected
 
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
@@ -81,7 +81,7 @@ def test_parts_of_the_chat_dialect(raw: Raw, part: Part) -> None:
     notes = Notes()
 
     assert openai_messages.parse_message({"role": "user", "content": [raw]}, notes, 1).parts == [part]
-    assert not notes.kept
+    assert not notes.collected
 
 
 def test_thoughts_of_mistral_s_are_no_sign_of_claude() -> None:

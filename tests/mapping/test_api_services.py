@@ -164,7 +164,7 @@ def test_items_of_the_service_s_tools(item: Raw, parts: list[Part]) -> None:
     notes = Notes()
 
     assert parts == openai_items.parse_item(item, notes, 1).parts
-    assert not notes.kept
+    assert not notes.collected
 
 
 # Counts.
@@ -215,7 +215,7 @@ def test_a_count_is_no_answer(response: Raw) -> None:
     assert [entry.id for entry in found.timeline] == ["0-0", "1-response"]
     assert found.requests[0].response_ids == []
     assert found.requests[0].extra["response"] == response
-    assert not notes.kept
+    assert not notes.collected
 
 
 # Refusals.
@@ -235,7 +235,7 @@ def test_a_call_that_is_refused_has_an_error_and_no_answer(response: Raw) -> Non
 
     assert found.requests[0].error == response
     assert [entry.id for entry in found.timeline] == ["r-0"]
-    assert not notes.kept
+    assert not notes.collected
 
 
 def test_a_message_that_says_something_is_no_refusal() -> None:

@@ -386,7 +386,7 @@ def test_calls_of_a_batch_that_are_no_chats_are_named() -> None:
 
     assert ["1"] == [conversation.id for conversation in found]
     assert ["[1]: bad-record: a call of /v1/embeddings, which is no chat"] == [
-        str(note) for note in notes.kept
+        str(note) for note in notes.collected
     ]
 
 
@@ -1043,7 +1043,7 @@ def test_calls_of_the_converse_api(records: list[Raw]) -> None:
     assert (first.api, first.model, first.tools) == ("converse", "some.model", [0])
     rest = {"inferenceConfig": {"maxTokens": 9}, "toolConfig": {"toolChoice": {"auto": {}}}}
     assert {"request": rest, "response": {"metrics": {"latencyMs": 3}}} == first.extra
-    assert {Kind.GUESSED_LINK.label, Kind.MISSING_ID.label} >= {note.kind for note in notes.kept}
+    assert {Kind.GUESSED_LINK.label, Kind.MISSING_ID.label} >= {note.kind for note in notes.collected}
 
 
 @pytest.mark.parametrize(
@@ -1137,7 +1137,7 @@ def test_an_answer_that_a_model_on_this_machine_streams(records: list[Raw]) -> N
     ] == reply.parts
     assert reply.usage is not None
     assert (reply.stop_reason, reply.usage.input, reply.usage.output) == ("stop", 5, 7)
-    assert {Kind.GUESSED_LINK.label, Kind.MISSING_ID.label} >= {note.kind for note in notes.kept}
+    assert {Kind.GUESSED_LINK.label, Kind.MISSING_ID.label} >= {note.kind for note in notes.collected}
 
 
 def test_a_stream_on_this_machine_that_breaks_off_tells_why() -> None:
@@ -1149,7 +1149,7 @@ def test_a_stream_on_this_machine_that_breaks_off_tells_why() -> None:
 
     assert [Text(text="At ")] == reply.parts
     assert conversation.requests[0].error == "out of memory"
-    assert [Kind.BAD_RECORD.label] == [note.kind for note in notes.kept]
+    assert [Kind.BAD_RECORD.label] == [note.kind for note in notes.collected]
 
 
 def test_an_answer_of_a_model_on_this_machine() -> None:
@@ -1173,7 +1173,7 @@ def test_an_answer_of_a_model_on_this_machine() -> None:
     assert ("llama3", "stop") == (reply.model, reply.stop_reason)
     assert Usage(key="r", input=5, output=7, extra=counts) == reply.usage
     assert {"done": True, "total_duration": 9} == conversation.requests[0].extra["response"]
-    assert [] == notes.kept
+    assert [] == notes.collected
 
 
 @pytest.mark.parametrize(
@@ -1567,7 +1567,7 @@ def test_plain_messages_read_as_with_care(records: list[Raw], version: str) -> N
         with_care = read(records, version, notes)
 
     assert with_care == read(records, version, noted)
-    assert notes.kept == noted.kept
+    assert notes.collected == noted.collected
 
 
 # Of a large log most dialogues lie in a file; what must come of that is what comes of holding them all.
@@ -1597,7 +1597,7 @@ def test_a_large_log_is_read_like_a_small_one(records: list[Raw], version: str, 
         large = read(records, version, notes)
 
     assert read(records, version, noted) == large
-    assert noted.kept == notes.kept
+    assert noted.collected == notes.collected
 
 
 def test_dialogues_are_moved_to_a_file_and_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

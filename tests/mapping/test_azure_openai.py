@@ -691,7 +691,7 @@ USUAL = st.tuples(
 def read_rows(rows: list[Raw]) -> Any:
     notes = Notes()
     found = list(azure_openai.read(Bytes(json.dumps(rows).encode()), "llm-log", notes))
-    return found, notes.kept
+    return found, notes.collected
 
 
 def read_with_care(rows: list[Raw]) -> Any:

@@ -231,10 +231,10 @@ def test_every_file_is_read_or_named(tmp_path: Path) -> None:
     note = Notes()
     assert len([*read_all([str(tmp_path)], note)]) == 1
 
-    said_of = {Path(found.file).name: found.detail for found in note.kept}
+    said_of = {Path(found.file).name: found.detail for found in note.collected}
     assert {*said_of} == {"chat.html", "assets", *(f"{name}.json" for name in named)}
     assert said_of["assets"] == "2,000 files"
-    assert {found.kind for found in note.kept} == {Kind.IGNORED_FILE.label}
+    assert {found.kind for found in note.collected} == {Kind.IGNORED_FILE.label}
     assert not note.damaged
 
 
@@ -259,7 +259,7 @@ def test_an_account_without_tasks_has_nothing_noted(tmp_path: Path, nothing: Any
     save_document(tmp_path, "conversations.json", [chat(*SMALL)])
 
     assert len([*read_all([str(tmp_path)], note)]) == 2
-    assert note.kept == []
+    assert note.collected == []
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_a_shard_that_is_listed_and_missing_is_damage(tmp_path: Path) -> None:
 
     assert ["c0", "c2"] == [item.id for item in items]
     assert [("missing-file", "conversations-001.json")] == [
-        (found.kind, Path(found.file).name) for found in note.kept
+        (found.kind, Path(found.file).name) for found in note.collected
     ]
     assert note.damaged
 
@@ -626,10 +626,10 @@ def test_the_fast_way_gives_what_the_careful_way_gives() -> None:
         else:
             taken += 1
             assert careful == fast
-            assert [] == [*note.kept, *scene.memories, *scene.instructions]
+            assert [] == [*note.collected, *scene.memories, *scene.instructions]
 
         if faster is not None:
-            assert [] == [*note.kept, *scene.memories, *scene.instructions]
+            assert [] == [*note.collected, *scene.memories, *scene.instructions]
 
     assert taken > 2_000
     assert decoded > 2_000
@@ -641,7 +641,7 @@ def both_ways(path: Path, patch: pytest.MonkeyPatch) -> int:
     for shape in (SHAPE, json_stream.ANY):
         patch.setattr(export_files, "SHAPE", shape)
         note = Notes()
-        found.append(([*READER.read(open_source(str(path)), "2023", note)], note.kept, note.counts))
+        found.append(([*READER.read(open_source(str(path)), "2023", note)], note.collected, note.counts))
     assert found[0] == found[1]
     if path.is_dir():
         return 0
@@ -872,7 +872,7 @@ def test_an_export_one_folder_deeper_in_a_zip(tmp_path: Path) -> None:
     assert [Memory, Conversation] == [type(item) for item in items]
     assert items[1].account_id == "user-1"
     assert [("ignored-file", "*.zip", "1 file")] == [
-        (found.kind, Path(found.file).name, found.detail) for found in note.kept
+        (found.kind, Path(found.file).name, found.detail) for found in note.collected
     ]
 
 

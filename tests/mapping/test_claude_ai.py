@@ -311,7 +311,7 @@ def test_tool_use_and_result_as_the_mapping_shows_them(tmp_path: Path) -> None:
     assert (answer.name, answer.is_error) == ("web_search", False)
     assert isinstance(answer.output[0], Text)
     assert answer.output[0].citations == [Citation(title="Page Title", url="https://example.com")]
-    assert [note.kind for note in notes.kept] == ["guessed-link"]
+    assert [note.kind for note in notes.collected] == ["guessed-link"]
 
 
 def test_calls_with_ids_keep_them(tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ def test_token_budget_is_discarded_and_nothing_else(tmp_path: Path) -> None:
     assert isinstance(item, Conversation)
 
     assert messages(item)[0].parts == [Other(name="prophecy", data={"type": "prophecy", "of": "rain"})]
-    assert [str(note.detail) for note in notes.kept] == ["content block 'prophecy'"]
+    assert [str(note.detail) for note in notes.collected] == ["content block 'prophecy'"]
 
 
 def test_an_unknown_block_is_noted_once(tmp_path: Path) -> None:
@@ -346,7 +346,7 @@ def test_an_unknown_block_is_noted_once(tmp_path: Path) -> None:
     odd = [conversation(message("m1", "assistant", {"type": "odd"}, {"type": "odd"}))] * 2
     read(tmp_path, {"c.json": odd}, notes)
 
-    assert [note.kind for note in notes.kept] == ["unknown-type"]
+    assert [note.kind for note in notes.collected] == ["unknown-type"]
 
 
 # Beside the conversations
@@ -437,7 +437,7 @@ def test_parts_of_a_manifest_are_one_export_with_each_conversation_once(tmp_path
 
     assert isinstance(item, Conversation)
     assert [said.id for said in messages(item)] == ["m0"]
-    assert [note.kind for note in notes.kept] == ["repeated-record"]
+    assert [note.kind for note in notes.collected] == ["repeated-record"]
 
 
 def test_a_manifest_among_other_files_does_not_swallow_them(tmp_path: Path) -> None:
@@ -447,7 +447,7 @@ def test_a_manifest_among_other_files_does_not_swallow_them(tmp_path: Path) -> N
     items = [*read_all([str(tmp_path)], notes)]
 
     assert [item.id for item in items] == ["c1", "c1"]
-    assert sorted(note.kind for note in notes.kept) == ["unknown-file", "unknown-file"]
+    assert sorted(note.kind for note in notes.collected) == ["unknown-file", "unknown-file"]
 
 
 def test_a_missing_part_is_named_and_no_address_is_told(tmp_path: Path) -> None:
@@ -457,10 +457,10 @@ def test_a_missing_part_is_named_and_no_address_is_told(tmp_path: Path) -> None:
     items = [*read_all([str(tmp_path)], notes)]
 
     assert len(items) == 1
-    assert [(note.kind, Path(note.file).name) for note in notes.kept] == [
+    assert [(note.kind, Path(note.file).name) for note in notes.collected] == [
         ("missing-file", "conversations-001.zip")
     ]
-    assert "s3" not in str(notes.kept) + str(items)
+    assert "s3" not in str(notes.collected) + str(items)
 
 
 def test_a_zip_within_a_zip_is_named(tmp_path: Path) -> None:
@@ -472,7 +472,7 @@ def test_a_zip_within_a_zip_is_named(tmp_path: Path) -> None:
     notes = Notes()
 
     assert [*read_all([str(tmp_path / "all.zip")], notes)] == []
-    assert [note.kind for note in notes.kept] == ["unreadable-file", "unreadable-file"]
+    assert [note.kind for note in notes.collected] == ["unreadable-file", "unreadable-file"]
 
 
 # Detection

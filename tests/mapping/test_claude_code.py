@@ -392,7 +392,7 @@ def test_message_ids_and_stop_reasons(tmp_path: Path) -> None:
 
 
 def test_nothing_is_noted_about_good_lines(tmp_path: Path) -> None:
-    assert read(tmp_path, QUEUE, PROMPT, ANSWER, RESULT, SUMMARY)[1].kept == []
+    assert read(tmp_path, QUEUE, PROMPT, ANSWER, RESULT, SUMMARY)[1].collected == []
 
 
 # The event types and shapes of the session format comparison.
@@ -459,7 +459,7 @@ def test_a_file_beside_a_prompt_is_told_with_its_words(tmp_path: Path) -> None:
         "type": "file",
         "content": {"type": "text", "file": {"filePath": "/home/ana/app/tea.md", "numLines": 1}},
     }
-    assert {note.kind for note in notes.kept} <= {Kind.PARTIAL_USAGE.label}
+    assert {note.kind for note in notes.collected} <= {Kind.PARTIAL_USAGE.label}
 
 
 @pytest.mark.parametrize(
@@ -665,7 +665,7 @@ def test_the_fast_way_through_a_line_makes_what_the_careful_way_makes(
     careful = outcome(location)
 
     assert careful.items == fast.items
-    assert careful.notes.kept == fast.notes.kept
+    assert careful.notes.collected == fast.notes.collected
 
 
 odd: st.SearchStrategy[Any] = st.sampled_from(
@@ -701,6 +701,6 @@ def test_the_fast_way_agrees_on_any_line(records: list[dict[str, Any]]) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fastpath, "MAX_CONSECUTIVE_MISSES", tries)
             notes = Notes()
-            found.append((list(claude_code.read(Bytes(data, "s.jsonl"), "2", notes)), notes.kept))
+            found.append((list(claude_code.read(Bytes(data, "s.jsonl"), "2", notes)), notes.collected))
 
     assert found[1] == found[0]

@@ -398,7 +398,7 @@ def test_results_without_a_call_are_noted(tmp_path: Path) -> None:
     lines = [line("session_meta", META), item(type="function_call_output", call_id="x", output="")]
     list(read_all([str(save_lines(tmp_path, NAME, lines))], notes))
 
-    assert [(note.kind, note.where) for note in notes.kept] == [("unlinked-result", "line 2")]
+    assert [(note.kind, note.where) for note in notes.collected] == [("unlinked-result", "line 2")]
 
 
 def test_usage_is_the_last_responses_share_without_what_the_cache_gave(tmp_path: Path) -> None:
@@ -503,7 +503,7 @@ def test_a_record_of_a_response_is_known(tmp_path: Path) -> None:
     lines = [line("session_meta", META), said("assistant", "Hello."), recorded(FIRST, FIRST)]
     list(read_all([str(save_lines(tmp_path, NAME, lines))], notes))
 
-    assert [] == notes.kept
+    assert [] == notes.collected
 
 
 def test_a_count_without_a_message_is_counted_all_the_same(tmp_path: Path) -> None:
@@ -715,7 +715,7 @@ def test_the_index_is_no_conversation_and_an_archived_session_says_so(tmp_path: 
 
     assert isinstance(read, Conversation)
     assert (read.title, read.archived) == ("Kept", True)
-    assert not notes.kept
+    assert not notes.collected
 
 
 def test_lines_without_an_envelope(tmp_path: Path) -> None:
@@ -759,7 +759,7 @@ def test_of_a_rollout_and_its_compressed_twin_the_plain_one_is_read(tmp_path: Pa
     (read,) = read_all([str(tmp_path)], notes)
 
     assert read.id == SESSION
-    assert [note.kind for note in notes.kept] == ["ignored-file"]
+    assert [note.kind for note in notes.collected] == ["ignored-file"]
 
 
 @pytest.mark.parametrize(
@@ -789,7 +789,7 @@ def test_unknown_kinds_are_kept_and_noted_once(tmp_path: Path) -> None:
         ("new", {"type": "new", "a": 2}),
         ("omen", {"b": 3}),
     ]
-    assert [note.where for note in notes.kept] == ["line 2", "line 4"]
+    assert [note.where for note in notes.collected] == ["line 2", "line 4"]
     assert notes.counts[Kind.UNKNOWN_TYPE] == 2
 
 

@@ -108,7 +108,7 @@ def messages(conversation: Conversation) -> list[Message]:
 
 
 def noted(notes: Notes, kind: Kind) -> list[str]:
-    return [note.detail for note in notes.kept if note.kind == kind.label]
+    return [note.detail for note in notes.collected if note.kind == kind.label]
 
 
 # The rows of the documented mapping, on written output.
@@ -227,7 +227,7 @@ def test_a_documented_conversation(tmp_path: Path) -> None:
     assert (conversation.id, conversation.app_version, conversation.editor) == ("t-1", "1.0.1", "jetbrains")
     assert conversation.model == "gpt-4o"
     assert [message.role for message in messages(conversation)] == ["system", "user", "assistant"]
-    assert [note.kind for note in notes.kept] == [Kind.MISSING_TIME.label]
+    assert [note.kind for note in notes.collected] == [Kind.MISSING_TIME.label]
 
 
 def test_times_and_ids_of_documented_messages(tmp_path: Path) -> None:
@@ -855,7 +855,7 @@ def _both_ways(items: list[Any]) -> None:
             patch.setattr(SessionLogs, "is_empty", is_empty)
             notes, mine = Notes(), json.loads(json.dumps(items))
             history = History("s", mine, Models([]), SessionLogs(None, "s", mine), notes)
-            told.append((history.timeline, history.tools.offered, notes.kept))
+            told.append((history.timeline, history.tools.offered, notes.collected))
     assert told[0] == told[1]
 
 

@@ -299,7 +299,9 @@ def test_of_the_tools_of_openai_only_functions_count() -> None:
     document = json.loads(written([*api_trace.read(source, "auto", Notes())], notes))
 
     assert [] == document["tools"] == document["requests"][0]["tools"]
-    assert ["api-trace:r: not-expressed: tools other than functions: 1"] == [str(note) for note in notes.kept]
+    assert ["api-trace:r: not-expressed: tools other than functions: 1"] == [
+        str(note) for note in notes.collected
+    ]
 
 
 @pytest.mark.parametrize(
@@ -913,7 +915,7 @@ def test_each_response_makes_a_request() -> None:
         first["parent_id"],
     )
     assert second["parent_id"] == "r1"
-    assert ["s:c: not-expressed: events: 1"] == [str(note) for note in notes.kept]
+    assert ["s:c: not-expressed: events: 1"] == [str(note) for note in notes.collected]
 
 
 def test_branches_and_results_beside_the_chain() -> None:
@@ -1059,7 +1061,7 @@ def test_what_cannot_be_said_is_noted_once_with_a_count() -> None:
         "s:c: not-expressed: media parts: 2",
         "s:c: not-expressed: encrypted reasoning parts: 1",
         "s:m: not-expressed: a memory, as it is no conversation",
-    ] == [str(note) for note in notes.kept]
+    ] == [str(note) for note in notes.collected]
 
 
 @pytest.mark.parametrize(
@@ -1087,7 +1089,7 @@ def test_thoughts_that_are_cooked_are_not_noted(request_body: Raw, content: Any,
     notes = Notes()
     written([*api_trace.read(Bytes(json.dumps([record]).encode()), "auto", Notes())], notes)
 
-    assert [f"api-trace:r: {note}" for note in expected] == [str(note) for note in notes.kept]
+    assert [f"api-trace:r: {note}" for note in expected] == [str(note) for note in notes.collected]
 
 
 @pytest.mark.parametrize(
@@ -1111,5 +1113,5 @@ def test_a_result_without_an_id_belongs_to_the_only_call_without_one(
 
     assert {"id": "m1", **message("tool_result", "x")} == found[1]
     assert ["s:c: guessed-link: results of the only call without an id: 1"] * expected == [
-        str(note) for note in notes.kept
+        str(note) for note in notes.collected
     ]

@@ -70,7 +70,7 @@ def session(folder: Path, *said: tuple[str, dict[str, Any]]) -> tuple[Conversati
 
 
 def noted(notes: Notes, kind: Kind) -> list[str]:
-    return [note.detail for note in notes.kept if note.kind == kind.label]
+    return [note.detail for note in notes.collected if note.kind == kind.label]
 
 
 def messages(conversation: Conversation) -> list[Message]:
@@ -92,7 +92,7 @@ def test_session_id_version_and_times(tmp_path: Path) -> None:
     assert conversation.app_version == "0.0.382"
     assert conversation.started_at == "2026-01-16T10:00:00.000Z"
     assert conversation.updated_at == "2026-01-16T10:00:01.000Z"
-    assert notes.kept == []
+    assert notes.collected == []
 
 
 def test_content_is_the_text_and_the_transformed_content_is_kept(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_what_nobody_said_is_an_event(tmp_path: Path, kind: str) -> None:
     assert event == Event(
         id="e1", name=kind, parent_id="e0", at="2026-01-16T10:00:01.000Z", data={"turnId": "0"}
     )
-    assert notes.kept == []
+    assert notes.collected == []
 
 
 def test_the_chain_decides_where_the_file_disagrees(tmp_path: Path) -> None:
@@ -770,7 +770,7 @@ def test_pictures_that_are_told_in_events_of_their_own(tmp_path: Path) -> None:
     asset = conversation.timeline[1]
     assert isinstance(asset, Event)
     assert "data" not in asset.data
-    assert not notes.kept
+    assert not notes.collected
 
 
 def test_a_picture_that_nothing_shows_stays_where_it_is(tmp_path: Path) -> None:
@@ -813,7 +813,7 @@ def test_a_long_import_as_the_first_line(tmp_path: Path) -> None:
 
     assert (conversation.id, conversation.started_at) == (SESSION, "2025-10-02T08:00:00.000Z")
     assert len(messages(conversation)) == 600
-    assert notes.kept == []
+    assert notes.collected == []
 
 
 def test_history_file(tmp_path: Path) -> None:
@@ -893,7 +893,7 @@ def test_values_of_yaml(text: str, values: dict[str, Any], is_whole: bool) -> No
     notes = Notes()
 
     assert workspace.parsed(text, notes, "workspace.yaml") == (values, is_whole)
-    assert notes.kept == []
+    assert notes.collected == []
 
 
 @pytest.mark.parametrize(
@@ -903,7 +903,7 @@ def test_yaml_that_cannot_be_told_is_noted_and_kept_as_text(text: str) -> None:
     notes = Notes()
 
     assert workspace.parsed(text, notes, "workspace.yaml") == ({}, False)
-    assert [note.kind for note in notes.kept] == [Kind.BAD_RECORD.label]
+    assert [note.kind for note in notes.collected] == [Kind.BAD_RECORD.label]
 
 
 # Whose file it is.
@@ -945,7 +945,7 @@ def test_lines_of_others_are_not_claimed(tmp_path: Path, line: dict[str, Any]) -
 def test_both_paths_give_the_same(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def read_everything() -> tuple[list[Any], list[str]]:
         notes = Notes()
-        return list(read_all([str(case.location(tmp_path))], notes)), [str(note) for note in notes.kept]
+        return list(read_all([str(case.location(tmp_path))], notes)), [str(note) for note in notes.collected]
 
     with_fast_path = read_everything()
     monkeypatch.setattr(events.Events, "common_entry", lambda *_: None)
@@ -1046,7 +1046,7 @@ def test_files_beside_a_session_are_not_read_for_themselves(tmp_path: Path, root
     save_lines(state / SESSION, "events.jsonl", chained(("user.message", {"content": "x"})))
 
     _, notes = read(tmp_path / root)
-    assert [str(note) for note in notes.kept] == []
+    assert [str(note) for note in notes.collected] == []
 
 
 def test_a_folder_that_is_asked_for_is_read_whatever_its_name(tmp_path: Path) -> None:

@@ -406,7 +406,7 @@ def test_every_writer_takes_a_conversation_without_messages(tmp_path: Path) -> N
             written = converted(path, name)
             # Nothing can be learnt from a line in which nobody says anything; who writes none notes it.
             assert written.documents or any(
-                note.kind == Kind.NOT_EXPRESSED.label for note in written.notes.kept
+                note.kind == Kind.NOT_EXPRESSED.label for note in written.notes.collected
             )
 
 
@@ -450,7 +450,7 @@ EVENTS = st.lists(
 def read_events(events: list[Raw]) -> Any:
     notes = Notes()
     data = "\n".join(map(json.dumps, events)).encode()
-    return list(copilot_completions.read(Bytes(data), "events", notes)), notes.kept
+    return list(copilot_completions.read(Bytes(data), "events", notes)), notes.collected
 
 
 @given(EVENTS)

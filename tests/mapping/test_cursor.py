@@ -87,7 +87,7 @@ def messages(conversation: Conversation) -> list[Message]:
 
 
 def noted(notes: Notes, kind: Kind) -> list[str]:
-    return [note.detail for note in notes.kept if note.kind == kind.label]
+    return [note.detail for note in notes.collected if note.kind == kind.label]
 
 
 # Detection
@@ -732,7 +732,7 @@ def test_a_transcript_alone_is_read(tmp_path: Path) -> None:
     ((got,), notes) = read(transcript(tmp_path))
 
     assert (got.id, got.made_id) == (CHAT, False)
-    assert [note.kind for note in notes.kept] == [Kind.MISSING_TIME.label]
+    assert [note.kind for note in notes.collected] == [Kind.MISSING_TIME.label]
     (message,) = messages(got)
     assert (message.made_id, message.at, message.model) == (True, None, None)
     # What was typed is the text; what was sent is kept.

@@ -285,7 +285,7 @@ def test_a_step_back_to_nobody_begins_anew(tmp_path: Path) -> None:
     assert isinstance(read, Conversation)
 
     assert [entry.id for entry in tree.chain_to(read.timeline, "u-2")] == ["u-2"]
-    assert [note.kind for note in notes.kept] == [Kind.DANGLING_PARENT.label]
+    assert [note.kind for note in notes.collected] == [Kind.DANGLING_PARENT.label]
 
 
 def test_twenty_thousand_steps_back_are_no_matter(tmp_path: Path) -> None:
@@ -664,7 +664,7 @@ def test_a_document_that_went_on_as_a_log_is_read_there(tmp_path: Path) -> None:
     assert isinstance(read, Conversation)
 
     assert said(read) == ["Hello.", "More."]
-    assert [note.kind for note in notes.kept] == [Kind.IGNORED_FILE.label]
+    assert [note.kind for note in notes.collected] == [Kind.IGNORED_FILE.label]
 
 
 def test_prompts_are_conversations_of_their_sessions(tmp_path: Path) -> None:
@@ -797,7 +797,7 @@ def test_a_file_without_any_record_is_refused(tmp_path: Path) -> None:
     notes = Notes()
     assert not list(read_all([str(path)], notes, "gemini-cli"))
 
-    assert [note.kind for note in notes.kept] == [
+    assert [note.kind for note in notes.collected] == [
         Kind.UNKNOWN_TYPE.label,
         Kind.UNREADABLE_FILE.label,
     ]

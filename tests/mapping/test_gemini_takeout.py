@@ -210,7 +210,7 @@ def test_an_empty_export_is_noted(tmp_path: Path) -> None:
     notes = Notes()
 
     assert [] == [*read_all([str(tmp_path)], notes)]
-    assert [Kind.IGNORED_FILE.label] == [note.kind for note in notes.kept]
+    assert [Kind.IGNORED_FILE.label] == [note.kind for note in notes.collected]
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def test_files_that_are_beside_the_log(tmp_path: Path) -> None:
     assert [("image", "a-0123456789abcdef.png"), ("document", "b.pdf")] == [
         (each.kind, each.ref) for each in media
     ]
-    assert ["b.pdf"] == [note.detail for note in notes.kept if note.kind == Kind.MISSING_FILE.label]
+    assert ["b.pdf"] == [note.detail for note in notes.collected if note.kind == Kind.MISSING_FILE.label]
 
 
 def test_a_picture_that_was_made_is_not_attached_to_the_prompt(tmp_path: Path) -> None:
@@ -449,7 +449,7 @@ def test_the_fast_path_reads_what_the_slow_path_reads(raw: dict[str, Any]) -> No
 
     assert json.loads(json.dumps(raw)) == as_record(record)
     assert fast is None or [*fast] == slow
-    assert fast is None or not notes.kept
+    assert fast is None or not notes.collected
 
 
 @pytest.mark.parametrize(

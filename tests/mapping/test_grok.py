@@ -92,7 +92,7 @@ def message(folder: Path, sender: Any = "assistant", text: Any = "Hi", **more: A
 
 
 def kinds(notes: Notes) -> list[str]:
-    return [note.kind for note in notes.kept]
+    return [note.kind for note in notes.collected]
 
 
 # Conversations.

@@ -19,7 +19,7 @@ elements = st.lists(plain | st.dictionaries(st.text(max_size=3), plain, max_size
 
 def members(data: bytes) -> tuple[list[tuple[str, int | None, Any]], list[str]]:
     notes = Notes()
-    return [*json_stream.members(Bytes(data), notes)], [note.kind for note in notes.kept]
+    return [*json_stream.members(Bytes(data), notes)], [note.kind for note in notes.collected]
 
 
 @given(st.dictionaries(st.text(max_size=4), elements | plain, max_size=5), st.sampled_from([None, 1]))

@@ -24,7 +24,7 @@ def read(text: str | bytes, folder: Path, name: str = "export.csv") -> tuple[lis
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     notes = Notes()
     found = [item for item in read_all([str(path)], notes) if isinstance(item, Conversation)]
-    return found, [f"{note.where} {note.kind}".strip() for note in notes.kept]
+    return found, [f"{note.where} {note.kind}".strip() for note in notes.collected]
 
 
 def one_message(text: str, folder: Path) -> Message:
@@ -188,7 +188,7 @@ def test_a_folder_may_hold_several_of_the_files(tmp_path: Path) -> None:
     assert [["x"], ["y"]] == [
         said(item) for item in read_all([str(tmp_path)], notes) if isinstance(item, Conversation)
     ]
-    assert ["ignored-file"] == [note.kind for note in notes.kept]
+    assert ["ignored-file"] == [note.kind for note in notes.collected]
 
 
 # No ids: order, grouping, made ids.

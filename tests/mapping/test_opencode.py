@@ -575,7 +575,7 @@ def test_of_two_stores_the_one_that_goes_further_is_read(tmp_path: Path, later: 
     assert isinstance(read, Conversation)
 
     assert [tree.plain_text(message) for message in tree.messages(read)] == [said]
-    assert [note.kind for note in notes.kept] == [Kind.REPEATED_RECORD.label]
+    assert [note.kind for note in notes.collected] == [Kind.REPEATED_RECORD.label]
 
 
 def test_what_the_first_store_has_from_before_the_second_began_is_read_too(tmp_path: Path) -> None:
@@ -658,7 +658,7 @@ def test_files_that_are_in_the_database_too_are_read_there(tmp_path: Path) -> No
     assert isinstance(read, Conversation)
 
     assert read.timeline == []
-    assert [note.kind for note in notes.kept] == [Kind.IGNORED_FILE.label]
+    assert [note.kind for note in notes.collected] == [Kind.IGNORED_FILE.label]
 
 
 def test_events_of_a_run_tell_what_a_message_would(tmp_path: Path) -> None:
@@ -786,7 +786,7 @@ def test_a_session_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) 
     read = list(read_all([str(path)], notes))
 
     assert [item.id for item in read] == ["ses_01", "ses_02"]
-    assert [(note.kind, note.where) for note in notes.kept if note.kind == Kind.BAD_RECORD.label] == [
+    assert [(note.kind, note.where) for note in notes.collected if note.kind == Kind.BAD_RECORD.label] == [
         (Kind.BAD_RECORD.label, "message msg_1")
     ]
 
@@ -803,4 +803,4 @@ def test_files_next_to_the_database_are_not_read_separately(tmp_path: Path, root
 
     notes = Notes()
     assert len(list(read_all([str(tmp_path / root)], notes))) == 1
-    assert [str(note) for note in notes.kept] == []
+    assert [str(note) for note in notes.collected] == []

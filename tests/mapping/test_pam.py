@@ -525,7 +525,7 @@ def test_a_memory_that_must_not_be_exported_is_not_and_that_is_told() -> None:
     assert "third pot" in (OTHER / "memory-store.json").read_text(encoding="utf-8")
     assert "third pot" not in json.dumps([again.store, again.conversations])
     assert ["pam:mem-c access.exportable: not-expressed: a memory marked as not exportable"] == [
-        str(note) for note in notes.kept if note.kind == Kind.NOT_EXPRESSED.label
+        str(note) for note in notes.collected if note.kind == Kind.NOT_EXPRESSED.label
     ]
 
 

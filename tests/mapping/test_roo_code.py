@@ -110,7 +110,7 @@ def events(conversation: Conversation) -> list[str]:
 
 
 def noted(notes: Notes, kind: Kind) -> list[str]:
-    return [note.detail for note in notes.kept if note.kind == kind.label]
+    return [note.detail for note in notes.collected if note.kind == kind.label]
 
 
 def item(**more: Any) -> dict[str, Any]:
@@ -425,7 +425,7 @@ def test_messages_in_both_histories_occur_once(tmp_path: Path) -> None:
         ("assistant", Text(text="Boiled.")),
     ]
     assert events(conversation) == ["say:text", "say:api_req_started", "say:text", "say:completion_result"]
-    assert notes.kept == []
+    assert notes.collected == []
 
 
 def test_usage_and_cost_of_a_request_are_with_its_answer(tmp_path: Path) -> None:

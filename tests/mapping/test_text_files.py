@@ -33,7 +33,7 @@ def test_a_file_that_is_gone_is_noted_and_no_damage(tmp_path: Path) -> None:
     notes = Notes()
 
     assert read_text(File(str(tmp_path / "gone.txt")), notes) is None
-    assert [Kind.IGNORED_FILE.label] == [note.kind for note in notes.kept]
+    assert [Kind.IGNORED_FILE.label] == [note.kind for note in notes.collected]
 
 
 def test_which_files_are_text() -> None:

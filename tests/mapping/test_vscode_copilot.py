@@ -86,7 +86,7 @@ def answer(folder: Path, *parts: Any, **fields: Any) -> Message:
 
 
 def noted(notes: Notes, kind: Kind) -> list[str]:
-    return [note.detail for note in notes.kept if note.kind == kind.label]
+    return [note.detail for note in notes.collected if note.kind == kind.label]
 
 
 def uri(path: str) -> dict[str, Any]:
@@ -284,7 +284,7 @@ def test_a_store_that_only_lists_sessions_is_no_unknown_file(tmp_path: Path) -> 
     notes = Notes()
 
     assert list(read_all([str(path)], notes)) == []
-    assert [note.kind for note in notes.kept] == ["ignored-file"]
+    assert [note.kind for note in notes.collected] == ["ignored-file"]
 
 
 @pytest.mark.parametrize(
@@ -361,7 +361,7 @@ def test_a_damaged_store_loses_only_the_title(tmp_path: Path) -> None:
     conversation, notes = read(path)
 
     assert conversation.title == "Own"
-    assert [note.kind for note in notes.kept] == ["unreadable-file"]
+    assert [note.kind for note in notes.collected] == ["unreadable-file"]
 
 
 def test_a_session_is_named_by_its_file_if_it_does_not_say(tmp_path: Path) -> None:
@@ -433,7 +433,7 @@ def test_the_log_is_replayed(tmp_path: Path) -> None:
     assert (asked.parts, said.parts) == ([Text(text="changed")], [Text(text="It loaded")])
     assert said.at == "2026-02-13T16:26:44.000Z"
     assert said.extra["followups"] == [1]
-    assert notes.kept == []
+    assert notes.collected == []
 
 
 def test_requests_that_were_taken_back_stay_hidden(tmp_path: Path) -> None:
@@ -468,7 +468,7 @@ def test_operations_that_lead_nowhere_are_noted(tmp_path: Path, operation: dict[
     conversation, notes = read(save_lines(tmp_path, "a.jsonl", lines))
 
     assert [message.id for message in messages(conversation)] == ["request_1", "response_1"]
-    assert [(note.kind, note.where) for note in notes.kept] == [("bad-record", "line 2")]
+    assert [(note.kind, note.where) for note in notes.collected] == [("bad-record", "line 2")]
 
 
 def test_a_log_may_cut_less_than_it_says(tmp_path: Path) -> None:
@@ -633,7 +633,7 @@ def test_calls_get_arguments_and_results_from_the_rounds(tmp_path: Path) -> None
         {"id": "round-Look."},
         {"toolCalls": [], "id": "round-Done."},
     ]
-    assert notes.kept == []
+    assert notes.collected == []
 
 
 def test_rounds_separate_messages_without_text_between_calls(tmp_path: Path) -> None:
@@ -946,7 +946,7 @@ def test_what_the_editor_says_itself_is_text(tmp_path: Path, kind: str, content:
         Text(text="Low on credits.", extra={"kind": kind}),
         Text(text="Bye."),
     ]
-    assert not notes.kept
+    assert not notes.collected
 
 
 @pytest.mark.parametrize("kind", ["confirmation", "elicitation", "elicitationSerialized"])
@@ -981,7 +981,7 @@ def test_edits_by_other_programs_are_known(tmp_path: Path) -> None:
     conversation, notes = session(tmp_path, request(response=[edit]))
 
     assert messages(conversation)[1].parts == [Other(data=edit, name="externalEdit")]
-    assert not notes.kept
+    assert not notes.collected
 
 
 def test_edits_are_code_in_their_file(tmp_path: Path) -> None:

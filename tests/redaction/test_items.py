@@ -240,7 +240,7 @@ def test_findings_become_notes() -> None:
     notes = Notes()
     item = transforms.redacted(conversation(f"{TOKEN} {TOKEN}"), notes)
 
-    assert ["x:c m0 parts.0.text: redacted: github-token × 2"] == [str(note) for note in notes.kept]
+    assert ["x:c m0 parts.0.text: redacted: github-token × 2"] == [str(note) for note in notes.collected]
     assert "[REDACTED:github-token] [REDACTED:github-token]" == texts_of(item)[0]
 
 

@@ -36,7 +36,7 @@ agent_journal.write(items, "json", BytesIO())
 agent_journal.write([Conversation(id="1", source="made-up")], "json", Path("out.jsonl"), note=notes)
 agent_journal.convert("export.zip", "json", "out/", from_format=None, note=notes)
 
-assert_type(notes.kept, list[Note])
+assert_type(notes.collected, list[Note])
 assert_type(notes.damaged, bool)
 assert_type(Kind.BAD_RECORD.meaning, str)
 assert_type(str(agent_journal.UnreadableSource("here", "why")), str)

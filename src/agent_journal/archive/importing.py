@@ -367,11 +367,11 @@ class Importer:
         read.row.notes = [
             *(
                 {"kind": each.kind, "file": each.file, "where": "", "detail": each.detail}
-                for each in note.kept
+                for each in note.collected
             ),
             *read.row.notes,
         ]
-        read.notes = [*map(str, note.kept), *read.notes]
+        read.notes = [*map(str, note.collected), *read.notes]
 
     def _write_ledger_entry(self, progress: _ImportProgress, read: ReadResult) -> None:
         if progress.failures:

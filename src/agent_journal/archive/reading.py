@@ -222,7 +222,7 @@ class SourceReading:
             raise
         except Exception as error:  # noqa: BLE001 (an item that cannot be made into rows)
             note.failed(error, unit.source.label, unit.reader.INFO.name, unit.version)
-        if not is_read and any(_is_about(each, unit.source.label) for each in note.kept):
+        if not is_read and any(_is_about(each, unit.source.label) for each in note.collected):
             # None of its bytes were read.
             sizes = [file.size for file in manifest.files.values()]
             if any(answers and not answers[0].sql for answers in manifest.databases.values()):
@@ -255,7 +255,7 @@ class SourceReading:
                 row.status = Status.UNREADABLE
         row.read_at = self._now
         # Notes about losses come before those about anomalies.
-        notes = sorted(note.kept, key=lambda each: each.kind not in _DAMAGE)[:_MAX_NOTES]
+        notes = sorted(note.collected, key=lambda each: each.kind not in _DAMAGE)[:_MAX_NOTES]
         row.notes = [
             {"kind": each.kind, "file": as_text(each.file), "where": each.where, "detail": each.detail}
             for each in notes
@@ -280,7 +280,7 @@ def _is_about(note: Note, label: str) -> bool:
 
 def _count_skipped(row: SourceRow, note: Notes) -> None:
     """Count the files in a folder that no reader reads as part of its size."""
-    for each in note.kept:
+    for each in note.collected:
         if each.kind in _SKIPPED and each.file != row.path and not note.lost_bytes[each.file]:
             note.lost_bytes[each.file] = size = stat_of(each.file).size
             row.size += size

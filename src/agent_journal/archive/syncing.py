@@ -63,7 +63,7 @@ def _excluded_readers(config: Config, infos: Iterable[ReaderInfo]) -> dict[str, 
     by_home: dict[str, list[Reader]] = {}
     for reader in readers.discover().values():
         if reader.INFO.name not in included:
-            for home in discovery.usual_homes(reader.INFO):
+            for home in discovery.default_homes(reader.INFO):
                 by_home.setdefault(home, []).append(reader)
     return by_home
 

@@ -92,7 +92,7 @@ class Report:
             self._show_total(summary, seconds)
         for results in (self._problems, self._pending, self._forgotten):
             _print_results(results)
-        _print_notes(note.kept if note else [])
+        _print_notes(note.collected if note else [])
         if not self._problems and not (note and note.damaged):
             return 0
         nothing_imported = summary is None and not self.conversations and not self.new_memories

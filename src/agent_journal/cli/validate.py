@@ -136,13 +136,13 @@ def _unified_documents(source: Source, notes: Notes) -> Iterator[_Document]:
 
 def _converted_documents(unit: pipeline.Unit, run: Run, notes: Notes) -> Iterator[_Document]:
     info = unit.reader.INFO
-    noted_before = len(notes.kept)
+    noted_before = len(notes.collected)
     for item in pipeline.read_unit(unit, notes):
         if isinstance(item, Conversation):
             content = msgspec.json.decode(encode(document(item, run)))
             # Notes that a reader adds while it makes a conversation are about that conversation. A reader
             # that has to see all of a file first adds all of its notes before its first conversation.
-            noted, noted_before = tuple(notes.kept[noted_before:]), len(notes.kept)
+            noted, noted_before = tuple(notes.collected[noted_before:]), len(notes.collected)
             unsupported = tuple(_unsupported(item))
             yield _Document(
                 unit.source.label, content, info.required, info.allows_empty_text, noted, unsupported

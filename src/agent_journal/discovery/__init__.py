@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent_journal.config import Config
     from agent_journal.readers import ReaderInfo
 
-__all__ = ["Home", "Unit", "homes_of", "units", "usual_homes"]
+__all__ = ["Home", "Unit", "default_homes", "homes_of", "units"]
 
 # Where the folders of a person lie that programs on Linux may be told to move.
 _MOVED = {
@@ -34,10 +34,10 @@ def homes_of(config: Config, info: ReaderInfo) -> list[Home]:
     settled = config.storage.sources.get(source_key(info))
     if settled is not None:
         return [Home(info, text, is_settled=True) for text in settled]
-    return [Home(info, text) for text in usual_homes(info)]
+    return [Home(info, text) for text in default_homes(info)]
 
 
-def usual_homes(info: ReaderInfo) -> list[str]:
+def default_homes(info: ReaderInfo) -> list[str]:
     """The patterns of a source where nothing is settled."""
     moved = [
         variable + home.removeprefix(usual)

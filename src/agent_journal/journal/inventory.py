@@ -13,7 +13,7 @@ from agent_journal import readers
 from agent_journal.archive.candidates import Stat
 from agent_journal.archive.syncing import Scan, existing_projects, locate_candidates
 from agent_journal.config import source_key
-from agent_journal.discovery import usual_homes
+from agent_journal.discovery import default_homes
 from agent_journal.notes import Note, Notes
 
 if TYPE_CHECKING:
@@ -79,12 +79,12 @@ def take_inventory(
         _count(entry, candidate, candidate.stat or Stat())
     for candidate in Scan(archive, "").changed(candidates) if archive else candidates:
         _count_new(by_source[_owner(candidate, infos)], candidate.stat or Stat())
-    return Inventory(by_source, note.kept)
+    return Inventory(by_source, note.collected)
 
 
 def _owner(candidate: ImportCandidate, infos: list[ReaderInfo]) -> str:
     """Return the source that looks there; the titles of several, if only the content identifies it."""
-    several = (info.title for info in infos if candidate.home in usual_homes(info))
+    several = (info.title for info in infos if candidate.home in default_homes(info))
     return candidate.reader or " or ".join(several) or "recognized by several readers"
 
 

@@ -89,7 +89,7 @@ class _EventDecoder:
     def _decoded(self, lines: list[str]) -> Any:
         discarded, data = Notes(), "\n".join(lines).encode()
         event = json_stream.decode(data, discarded, "")
-        has_notes = event is not json_stream.BAD and discarded.kept
+        has_notes = event is not json_stream.BAD and discarded.collected
         return json_stream.decode(data, self._note, self._first_line) if has_notes else event
 
     def end(self) -> None:
