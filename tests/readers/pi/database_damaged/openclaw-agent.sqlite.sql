@@ -1,0 +1,16 @@
+CREATE TABLE transcript_events (session_id TEXT NOT NULL, seq INTEGER NOT NULL, event_json TEXT NOT NULL, created_at INTEGER NOT NULL, PRIMARY KEY (session_id, seq));
+CREATE TABLE session_windows (session_id TEXT PRIMARY KEY, session_key TEXT, updated_at INTEGER, ended_at INTEGER, channel TEXT, chat_type TEXT, display_name TEXT);
+CREATE TABLE session_nodes (current_session_id TEXT, entry_json TEXT, label TEXT, display_name TEXT);
+CREATE TABLE auth_profiles (name TEXT, value TEXT);
+INSERT INTO session_windows VALUES('3a0b6d8e-0000-4000-8000-00000000000c','agent:main:whatsapp:1',1772359203000,NULL,'whatsapp','direct','Ana');
+INSERT INTO session_windows VALUES('3a0b6d8e-0000-4000-8000-00000000000d','agent:main:subagent:x',1772359206000,NULL,NULL,NULL,NULL);
+INSERT INTO session_nodes VALUES('3a0b6d8e-0000-4000-8000-00000000000c','{"sessionId":"3a0b6d8e-0000-4000-8000-00000000000c"}','Water levels',NULL);
+INSERT INTO session_nodes VALUES('3a0b6d8e-0000-4000-8000-00000000000d','{"sessionId":"3a0b6d8e-0000-4000-8000-00000000000d","spawnedBy":"agent:main:whatsapp:1"}',NULL,NULL);
+INSERT INTO session_nodes VALUES('gone','no JSON',NULL,NULL);
+INSERT INTO auth_profiles VALUES('anthropic','not-to-be-read');
+INSERT INTO transcript_events VALUES('3a0b6d8e-0000-4000-8000-00000000000c',1,'{"type":"session","version":3,"id":"3a0b6d8e-0000-4000-8000-00000000000c","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/home/ana/claw"}',1772359200001);
+INSERT INTO transcript_events VALUES('3a0b6d8e-0000-4000-8000-00000000000c',3,'{"type":"message","id":"a3000002","parentId":"a3000001","timestamp":"2026-03-01T10:00:03.000Z","message":{"role":"assistant","content":[{"type":"text","text":"At 14:10."}],"api":"anthropic-messages","provider":"anthropic","model":"claude-sonnet-4-5","usage":{"input":5,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":10,"cost":{"input":0.1,"output":0.2,"cacheRead":0.1,"cacheWrite":0.1,"total":0.5}},"stopReason":"stop","timestamp":1772359203000}}',1772359200003);
+INSERT INTO transcript_events VALUES('3a0b6d8e-0000-4000-8000-00000000000c',2,'{"type":"message","id":"a3000001","parentId":"3a0b6d8e-0000-4000-8000-00000000000c","timestamp":"2026-03-01T10:00:01.000Z","message":{"role":"user","content":[{"type":"text","text":"[WhatsApp Ana 2026-03-01 11:00 GMT+1] When is high water?"}]}}',1772359200002);
+INSERT INTO transcript_events VALUES('3a0b6d8e-0000-4000-8000-00000000000c',4,'{"type":"message","id":"broken',1772359200004);
+INSERT INTO transcript_events VALUES('3a0b6d8e-0000-4000-8000-00000000000d',1,'{"type":"message","id":"k3000001","parentId":null,"timestamp":"2026-03-01T10:00:05.000Z","message":{"role":"user","content":"Find out"}}',1772359200001);
+INSERT INTO transcript_events VALUES('3a0b6d8e-0000-4000-8000-00000000000d',2,'{"type":"message","id":"k3000002","parentId":"k3000001","timestamp":"2026-03-01T10:00:06.000Z","message":{"role":"assistant","content":[{"type":"text","text":"Found."}],"api":"anthropic-messages","provider":"anthropic","model":"claude-sonnet-4-5","usage":{"input":2,"output":2,"cacheRead":0,"cacheWrite":0,"totalTokens":4,"cost":{"input":0.1,"output":0.2,"cacheRead":0.1,"cacheWrite":0.1,"total":0.5}},"stopReason":"stop","timestamp":1772359206000}}',1772359200002);
