@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.decoding.fields import Fields, counted
 from agent_journal.model import (
@@ -34,37 +34,54 @@ _ENVELOPE = re.compile(
 )
 _MESSAGE_ID = re.compile(r"\[message_id: [^\]\n]{1,200}\]\s*")
 _BLOB = "blob:"
-_PLAIN_ROLES = ("user", "assistant", "toolResult")
-_COUNTS = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
+_TOOL_RESULT = "toolResult"
+
+
+class Content(NamedTuple):
+    """What a message is made of: the role, the parts, and whether a program wrote it."""
+
+    role: Role
+    parts: list[Part]
+    is_hidden: bool = False
 
 
 def convert(entry: Fields, body: Fields, at: str | None) -> Message:
     """Convert the message of a line; what is not taken stays in the line's fields."""
     name = body.take("role")
+    if name == "assistant":
+        return _answer(entry, body, at)
     convert_role = _ROLES.get(name) if name.__class__ is str else None
     if convert_role is None:
         role = roles.role(name)
         if role is None:
             entry.note(Kind.UNKNOWN_ROLE, entry.where, f"role {str(name)[:40]!r}")
-        if role is None or role != name:
-            body.keep("role", name)
-        message = Message(id="", role=role or "user", parts=_parts(body))
+        content = Content(role or "user", _parts(body))
     else:
-        message = convert_role(body)
-        if name not in _PLAIN_ROLES:
-            body.keep("role", name)
-    is_answer = message.role == "assistant"
-    model = body.text("model") if is_answer else None
+        content = convert_role(body)
+    if name not in (content.role, _TOOL_RESULT):
+        body.keep("role", name)
     return Message(
         id=entry.text("id") or "",
-        role=message.role,
+        role=content.role,
+        parent_id=entry.text("parentId"),
+        at=at,
+        hidden=content.is_hidden,
+        parts=content.parts,
+        extra=entry.rest(),
+    )
+
+
+def _answer(entry: Fields, body: Fields, at: str | None) -> Message:
+    model = body.text("model")
+    return Message(
+        id=entry.text("id") or "",
+        role="assistant",
         parent_id=entry.text("parentId"),
         at=at,
         model=model,
-        stop_reason=body.text("stopReason") if is_answer else None,
-        hidden=message.hidden,
-        parts=message.parts,
-        usage=take_usage(body, model) if is_answer else None,
+        stop_reason=body.text("stopReason"),
+        parts=_parts(body),
+        usage=take_usage(body, model),
         extra=entry.rest(),
     )
 
@@ -90,22 +107,24 @@ def take_usage(body: Fields, model: str | None) -> Usage | None:
     raw = body.bag("usage")
     if raw is None:
         return None
-    cache, cost = raw.get("cache"), raw.get("cost")
-    nested = cache if cache.__class__ is dict else {}
-    counts = {name: counted(raw.get(name)) for name in _COUNTS}
-    read = _first(counts["cacheRead"], counted(nested.get("read")))
-    written = _first(counts["cacheWrite"], counted(raw.get("cacheCreation")), counted(nested.get("write")))
+    sent, output = counted(raw.get("input")), counted(raw.get("output"))
+    read, written = counted(raw.get("cacheRead")), counted(raw.get("cacheWrite"))
+    if read is None or written is None:
+        cache = raw.get("cache")
+        nested = cache if cache.__class__ is dict else {}
+        read = _first(read, counted(nested.get("read")))
+        written = _first(written, counted(raw.get("cacheCreation")), counted(nested.get("write")))
+    cost = raw.get("cost")
     total = cost.get("total") if cost.__class__ is dict else None
-    at, output = body.look("timestamp"), counts["output"]
-    stated = [counts["input"], output, read, written]
+    at = body.look("timestamp")
     return Usage(
-        key=":".join(map(str, (at, model or "", *stated))) if at is not None and output else None,
-        input=counts["input"],
+        key=f"{at}:{model or ''}:{sent}:{output}:{read}:{written}" if at is not None and output else None,
+        input=sent,
         output=output,
         cache_read=read,
         cache_write=written,
         reasoning=_first(counted(raw.get("reasoning")), counted(raw.get("reasoningTokens"))),
-        total=counts["totalTokens"],
+        total=counted(raw.get("totalTokens")),
         cost_usd=float(total) if total.__class__ in (int, float) and total >= 0 else None,
         extra=raw,
     )
@@ -182,8 +201,8 @@ def _image(fields: Fields) -> Media:
     )
 
 
-def _user(body: Fields) -> Message:
-    return Message(id="", role="user", parts=[_without_envelope(part) for part in _parts(body)])
+def _user(body: Fields) -> Content:
+    return Content("user", [_without_envelope(part) for part in _parts(body)])
 
 
 def _without_envelope(part: Part) -> Part:
@@ -196,11 +215,7 @@ def _without_envelope(part: Part) -> Part:
     return with_typed_text(part, typed) if typed.strip() else part
 
 
-def _assistant(body: Fields) -> Message:
-    return Message(id="", role="assistant", parts=_parts(body))
-
-
-def _tool_result(body: Fields) -> Message:
+def _tool_result(body: Fields) -> Content:
     outputs = _parts(body)
     only = outputs[0] if len(outputs) == 1 else None
     is_text = isinstance(only, Text) and not only.extra
@@ -211,39 +226,35 @@ def _tool_result(body: Fields) -> Message:
         output=output,
         is_error=body.flag("isError"),
     )
-    return Message(id="", role="tool", parts=[result])
+    return Content("tool", [result])
 
 
-def _custom(body: Fields) -> Message:
-    return Message(id="", role="user", hidden=True, parts=_parts(body))
+def _custom(body: Fields) -> Content:
+    return Content("user", _parts(body), is_hidden=True)
 
 
-def _execution(body: Fields, source: str, language: str) -> Message:
+def _execution(body: Fields, source: str, language: str) -> Content:
     """Convert what the user ran without the model, with its output."""
     code, output = body.text(source), body.text("output")
     parts: list[Part] = [Code(code=code or "", language=language)]
     if output:
         parts.append(Text(text=output, injected=True))
-    return Message(id="", role="user", parts=parts)
+    return Content("user", parts)
 
 
-def _summary(role: Role) -> Callable[[Fields], Message]:
-    def convert_summary(body: Fields) -> Message:
-        text = body.text("summary")
-        return Message(id="", role=role, hidden=True, parts=[Text(text=text)] if text else [])
-
-    return convert_summary
+def _summary(body: Fields) -> Content:
+    text = body.text("summary")
+    return Content("user", [Text(text=text)] if text else [], is_hidden=True)
 
 
-_ROLES: dict[str, Callable[[Fields], Message]] = {
+_ROLES: dict[str, Callable[[Fields], Content]] = {
     "user": _user,
-    "assistant": _assistant,
-    "toolResult": _tool_result,
+    _TOOL_RESULT: _tool_result,
     # Named `hookMessage` in version 2.
     "custom": _custom,
     "hookMessage": _custom,
     "bashExecution": lambda body: _execution(body, "command", "bash"),
     "pythonExecution": lambda body: _execution(body, "code", "python"),
-    "branchSummary": _summary("user"),
-    "compactionSummary": _summary("user"),
+    "branchSummary": _summary,
+    "compactionSummary": _summary,
 }

@@ -74,11 +74,14 @@ class Session:
     def _add_entry(self, kind: Any, line: Fields) -> None:
         at = line.moment("timestamp")
         body = line.nested("message") if kind == names.MESSAGE else None
-        self._has_ids = self._has_ids or words(line.look("id")) is not None
-        self.has_known_lines = self.has_known_lines or body is not None or kind in names.EVENTS
+        if not self._has_ids:
+            self._has_ids = words(line.look("id")) is not None
+        if not self.has_known_lines:
+            self.has_known_lines = body is not None or kind in names.EVENTS
         if body is not None:
             message = messages.convert(line, body, at)
-            self._calls |= {call.call_id: message.id for call in tree.calls_in(message) if call.call_id}
+            if message.role == "assistant":
+                self._calls |= {call.call_id: message.id for call in tree.calls_in(message) if call.call_id}
             self._log.add(message, line.where)
         elif kind == names.CUSTOM_MESSAGE:
             self._log.add(messages.convert_custom(line, at), line.where)
