@@ -15,7 +15,7 @@ from agent_journal.readers.codex.display_events import DisplayEvents, display_ki
 from agent_journal.readers.codex.items import ItemConverter, ItemMessage
 from agent_journal.readers.codex.names import KNOWN_KINDS
 from agent_journal.readers.codex.tokens import TokenCounts
-from agent_journal.readers.codex.turns import as_tree
+from agent_journal.readers.dialects import undone_turns
 
 if TYPE_CHECKING:
     from agent_journal.inputs.input import Source
@@ -308,7 +308,7 @@ class Rollout:
         meta = self._meta or metas.Meta()
         entries, head = self._display_events.replace_unmatched(self._entries), None
         if self._was_rolled_back:
-            entries, head = as_tree(entries)
+            entries, head = undone_turns.as_tree(entries, _rolled_back_turns)
         times_seen = [entry.at for entry in entries if entry.at is not None]
         if not self._session:
             self._note(Kind.MISSING_ID, "", "neither the first line nor the file name states the session")
@@ -337,6 +337,12 @@ class Rollout:
             summaries=self._summaries,
             extra={**document_fields, **meta.extra},
         )
+
+
+def _rolled_back_turns(event: Event) -> int:
+    payload = event.data.get("payload") if event.name == _ROLLED_BACK else None
+    count = payload.get("num_turns") if isinstance(payload, dict) else None
+    return count if count.__class__ is int and count > 0 else 0
 
 
 def _kind_of(content: ItemMessage) -> str:
