@@ -26,7 +26,7 @@ MEGABYTE = 1_000_000
 
 @pytest.fixture(autouse=True)
 def _limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compressed, "RATIO_MATTERS_FROM", 100_000)
+    monkeypatch.setattr(compressed, "MIN_RATIO_CHECK_BYTES", 100_000)
     monkeypatch.setattr(compressed, "LARGE_BYTES", MEGABYTE)
     monkeypatch.setattr(compressed._Allowed, "bytes", None)
     monkeypatch.setattr(compressed._Allowed, "asked", None)
@@ -156,7 +156,7 @@ def test_an_element_that_is_too_large_costs_that_element(monkeypatch: pytest.Mon
     for module in (json_value, json_window, json_stream):
         monkeypatch.setattr(module, "MAX_RECORD_BYTES", 50_000)
     for module in (json_window, json_stream):
-        monkeypatch.setattr(module, "BLOCK", 4_096)
+        monkeypatch.setattr(module, "BLOCK_BYTES", 4_096)
     hostile = '\\\\"]}, {"id": ' * 8_000
     values = [{"id": 0}, {"id": 1, "text": hostile, "more": [[{}]]}, {"id": 2}, [hostile], hostile, {"id": 3}]
     for text in (json.dumps(values), json.dumps(values, indent=1)):
@@ -173,7 +173,7 @@ def test_a_member_that_is_too_large_is_passed_over(monkeypatch: pytest.MonkeyPat
     for module in (json_value, json_window, json_stream):
         monkeypatch.setattr(module, "MAX_RECORD_BYTES", 50_000)
     for module in (json_window, json_stream):
-        monkeypatch.setattr(module, "BLOCK", 4_096)
+        monkeypatch.setattr(module, "BLOCK_BYTES", 4_096)
     text = json.dumps({"noise": "x" * 200_000, "wanted": [1, 2], "end": True})
 
     assert [value for _, value in json_stream.elements(Bytes(text.encode()), Notes(), "wanted")] == [1, 2]

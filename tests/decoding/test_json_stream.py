@@ -36,8 +36,8 @@ def test_elements_are_those_of_the_array_however_it_is_laid_out_and_cut_into_blo
     array: list[Any], layout: Any, ascii_only: bool, block: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_window, "BLOCK", block)
-        patch.setattr(json_stream, "BLOCK", block)
+        patch.setattr(json_window, "BLOCK_BYTES", block)
+        patch.setattr(json_stream, "BLOCK_BYTES", block)
         notes = Notes()
         got = list(json_stream.elements(Bytes(dumped(array, layout, ascii_only=ascii_only)), notes))
 
@@ -62,8 +62,8 @@ def test_one_bad_element_costs_one_element(array: list[Any], data: st.DataObject
     parts = [dumped(element, (None, (",", ":")), ascii_only=True) for element in array]
     parts[bad] = broken
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_window, "BLOCK", block)
-        patch.setattr(json_stream, "BLOCK", block)
+        patch.setattr(json_window, "BLOCK_BYTES", block)
+        patch.setattr(json_stream, "BLOCK_BYTES", block)
         notes = Notes()
         got = list(json_stream.elements(Bytes(b"[" + b",".join(parts) + b"]"), notes))
 
@@ -78,12 +78,12 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
 
 @given(st.lists(records | values, max_size=8), layouts, st.integers(1, 64), st.integers(1, 3))
 def test_elements_that_have_the_shape_are_decoded_into_it(
-    array: list[Any], layout: Any, block: int, patience: int
+    array: list[Any], layout: Any, block: int, max_failures: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_window, "BLOCK", block)
-        patch.setattr(json_stream, "BLOCK", block)
-        patch.setattr(json_window, "_PATIENCE", patience)
+        patch.setattr(json_window, "BLOCK_BYTES", block)
+        patch.setattr(json_stream, "BLOCK_BYTES", block)
+        patch.setattr(json_window, "_MAX_FAILURES", max_failures)
         notes = Notes()
         source = Bytes(dumped(array, layout, ascii_only=False))
         got = list(json_stream.elements(source, notes, shape=json_stream.Shape(Record)))
@@ -129,8 +129,8 @@ def test_words_that_are_no_values(text: bytes, values: list[Any], notes: list[st
 )
 def test_no_bytes_at_all_break_or_hang_it(data: bytes, block: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_window, "BLOCK", block)
-        patch.setattr(json_stream, "BLOCK", block)
+        patch.setattr(json_window, "BLOCK_BYTES", block)
+        patch.setattr(json_stream, "BLOCK_BYTES", block)
         for read in (json_stream.elements, json_stream.values, json_stream.lines):
             found = list(read(Bytes(data), Notes()))
             assert len(found) <= len(data)
@@ -240,7 +240,7 @@ def test_records_that_share_a_line_are_told_apart(line: bytes, records: list[byt
 
 def test_an_endless_line_is_skipped_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (json_stream, json_window):
-        monkeypatch.setattr(module, "BLOCK", 8)
+        monkeypatch.setattr(module, "BLOCK_BYTES", 8)
         monkeypatch.setattr(module, "MAX_RECORD_BYTES", 64)
     notes = Notes()
 
@@ -295,8 +295,8 @@ def test_elements_below_a_key(before: dict[str, Any], array: list[Any], layout: 
 
 
 @given(values, st.data())
-def test_a_mended_head_decodes(value: Any, data: st.DataObject) -> None:
+def test_a_repaired_head_decodes(value: Any, data: st.DataObject) -> None:
     text = json.dumps({"a": value, "b": [value]}).encode()
     head = text[: data.draw(st.integers(1, len(text)))]
 
-    assert isinstance(json.loads(json_stream.mended(head)), dict)
+    assert isinstance(json.loads(json_stream.repaired(head)), dict)

@@ -152,7 +152,7 @@ def test_numbers_have_any_size(held: int, is_owner: bool, monkeypatch: pytest.Mo
 
 def test_groups_of_values_that_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spill, "_HELD_BYTES", 0)
-    monkeypatch.setattr(spill, "_TOGETHER", 40)
+    monkeypatch.setattr(spill, "_BATCH_BYTES", 40)
     kept = Grouped()
     for place in range(60):
         kept.add("ab"[place % 7 % 2], place, f"value {place}")

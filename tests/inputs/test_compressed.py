@@ -55,6 +55,6 @@ def test_of_a_damaged_file_the_good_part_is_read(tmp_path: Path, suffix: str) ->
 @each_kind
 def test_a_bomb_is_refused(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a.{suffix}"
-    path.write_bytes(PACK[suffix](bytes(compressed.RATIO_MATTERS_FROM + 2_000_000)))
+    path.write_bytes(PACK[suffix](bytes(compressed.MIN_RATIO_CHECK_BYTES + 2_000_000)))
     with open_source(str(path)).open() as stream, pytest.raises(UnreadableSource, match="bomb"):
         list(iter(lambda: stream.read(1 << 20), b""))

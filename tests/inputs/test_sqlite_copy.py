@@ -108,7 +108,7 @@ def test_text_that_is_not_utf8_is_told_or_read_as_bytes(tmp_path: Path) -> None:
 
 
 def test_a_view_that_never_ends_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_copy, "_MOST_STEPS", 3)
+    monkeypatch.setattr(sqlite_copy, "_MAX_STEPS", 3)
     path = tmp_path / "a.db"
     endless = "WITH RECURSIVE n (v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n) SELECT max(v) AS v FROM n"
     made(path, f"CREATE VIEW t AS {endless}").close()

@@ -29,7 +29,7 @@ from agent_journal.model import (
 )
 from agent_journal.model.tree import messages
 from agent_journal.notes import Notes
-from agent_journal.records.forms import MIN_SHARED_CHARS, OURS, RecordForm
+from agent_journal.records.forms import MIN_SHARED_CHARS, OWN_FIELDS, RecordForm
 from tests import cddl
 from tests.cases import Case, all_cases, outcome
 from tests.inline import converted, save_document, save_lines, written
@@ -169,7 +169,7 @@ def as_ours(entries: list[Entry], changes: list[Change]) -> list[Entry]:
     """Entries without what is under our key, and where the named differences make none."""
     found = []
     for entry in entries:
-        changed = without(entry, OURS)
+        changed = without(entry, OWN_FIELDS)
         for change in changes:
             changed = change(changed)
         if "children" in changed:
@@ -318,7 +318,7 @@ def test_claude_code_is_exactly_this(tmp_path: Path) -> None:
                     "event-type": "queue-operation",
                     "timestamp": QUEUE["timestamp"],
                     "operation": "dequeue",
-                    OURS: record["session"]["entries"][0][OURS],
+                    OWN_FIELDS: record["session"]["entries"][0][OWN_FIELDS],
                 },
                 {
                     "type": "user",
@@ -347,7 +347,7 @@ def test_claude_code_is_exactly_this(tmp_path: Path) -> None:
                             "name": "Bash",
                             "input": {"command": "git log --oneline -20"},
                             "call-id": "toolu_01D3fj28UAco6kEdZJSNnKf7",
-                            OURS: {"kind": "shell"},
+                            OWN_FIELDS: {"kind": "shell"},
                         },
                         {"type": "reasoning", "content": "Let me examine the code..."},
                     ],
@@ -356,7 +356,7 @@ def test_claude_code_is_exactly_this(tmp_path: Path) -> None:
                     "stop_reason": "tool_use",
                     "stop_sequence": "STOP",
                     **beside,
-                    OURS: {
+                    OWN_FIELDS: {
                         "stop_reason": "tool_use",
                         "native": True,
                         "response_id": ASSISTANT["message"]["id"],
@@ -392,7 +392,7 @@ def test_claude_code_is_exactly_this(tmp_path: Path) -> None:
                 },
             ],
         },
-        OURS: {"source": "claude-code", "head_id": RESULT["uuid"], "started_at": USER["timestamp"]},
+        OWN_FIELDS: {"source": "claude-code", "head_id": RESULT["uuid"], "started_at": USER["timestamp"]},
     } == record
 
 
@@ -401,8 +401,8 @@ def test_what_is_not_the_source_s_is_under_one_key(tmp_path: Path) -> None:
     (said, *_) = record_of(save(tmp_path, "cursor"))["session"]["entries"]
 
     assert "id" not in event
-    assert {"id"} == event[OURS].keys()
-    assert {"type", "content", OURS} == said.keys()
+    assert {"id"} == event[OWN_FIELDS].keys()
+    assert {"type", "content", OWN_FIELDS} == said.keys()
 
 
 def test_a_made_id_that_somebody_refers_to_is_an_id() -> None:
@@ -412,7 +412,7 @@ def test_a_made_id_that_somebody_refers_to_is_an_id() -> None:
     ]
     first, second = entries_of(*timeline)
 
-    assert {"type": "user", "id": "made", OURS: {"made_id": True}} == first
+    assert {"type": "user", "id": "made", OWN_FIELDS: {"made_id": True}} == first
     assert {"type": "assistant", "id": "b", "parent-id": "made"} == second
 
 
@@ -451,7 +451,7 @@ def test_start_and_end_are_the_first_and_the_last_moment() -> None:
         record["session"]["session-start"],
         record["session"]["session-end"],
     )
-    assert {"source": "made-up", "started_at": AT, "updated_at": AT} == record[OURS]
+    assert {"source": "made-up", "started_at": AT, "updated_at": AT} == record[OWN_FIELDS]
 
 
 TOKENS: list[tuple[Usage, Any, Any]] = [
@@ -476,7 +476,7 @@ def test_token_usage(usage: Usage, told: Any, ours: Any) -> None:
     (entry,) = entries_of(Message(id="a", role="assistant", usage=usage))
 
     assert told == entry["token-usage"]
-    assert ours == entry.get(OURS, {}).get("usage")
+    assert ours == entry.get(OWN_FIELDS, {}).get("usage")
 
 
 def test_tokens_of_other_agents(tmp_path: Path) -> None:
@@ -497,7 +497,7 @@ def test_events_have_their_fields_beside_them() -> None:
         "id": "e",
         "timestamp": AT,
         "files": 2,
-        OURS: {"extra": {name: value for name, value in data.items() if name != "files"}},
+        OWN_FIELDS: {"extra": {name: value for name, value in data.items() if name != "files"}},
     } == entry
 
 
@@ -509,9 +509,9 @@ def test_messages_of_the_system_are_events_unless_records_of_the_source_say_othe
         event["type"],
         event["event-type"],
         event["data"],
-        event[OURS],
+        event[OWN_FIELDS],
     )
-    assert ("assistant", "system") == (info["type"], info[OURS]["role"])
+    assert ("assistant", "system") == (info["type"], info[OWN_FIELDS]["role"])
 
 
 @pytest.mark.parametrize(
@@ -533,7 +533,7 @@ def test_status(is_error: bool | None, own: str | None, told: str, ours: Any) ->
 
     assert told == child["status"]
     assert "is-error" not in child
-    assert ours == child.get(OURS)
+    assert ours == child.get(OWN_FIELDS)
 
 
 def test_tokens_are_told_once_where_an_event_states_them(tmp_path: Path) -> None:
@@ -546,7 +546,7 @@ def test_a_result_says_no_more_than_its_source(tmp_path: Path) -> None:
     entries = record_of(save(tmp_path, "codex"))["session"]["entries"]
     results = [entry for entry in entries if entry["type"] == "tool-result"]
 
-    assert [{"type", "timestamp", "output", "call-id", OURS}] * 3 == [{*result} for result in results]
+    assert [{"type", "timestamp", "output", "call-id", OWN_FIELDS}] * 3 == [{*result} for result in results]
 
 
 # What is under our key is not what the entry says anyway.
@@ -559,7 +559,7 @@ def test_a_thought_that_is_summed_up_is_told_once() -> None:
         Message(id="a", role="assistant", native="", parts=[Reasoning(summary="Hm."), Text(text="Yes.")])
     )
 
-    assert [{"type": "reasoning", "content": "Hm.", OURS: {"content": "summary"}}] == entry["children"]
+    assert [{"type": "reasoning", "content": "Hm.", OWN_FIELDS: {"content": "summary"}}] == entry["children"]
 
 
 def test_a_long_text_is_told_by_its_place() -> None:
@@ -567,10 +567,10 @@ def test_a_long_text_is_told_by_its_place() -> None:
     (entry,) = entries_of(Message(id="a", role="user", native=f"<p>{LONG}</p>", parts=[*parts]))
 
     assert [
-        [[OURS, "parts", 0, "text"], ["content"], 3, 63],
-        [[OURS, "parts", 1, "text"], ["content"], 7, 57],
-    ] == sorted(entry[OURS]["same"])
-    assert {"type": "text", "text": None, "extra": {"words": 13}} == entry[OURS]["parts"][0]
+        [[OWN_FIELDS, "parts", 0, "text"], ["content"], 3, 63],
+        [[OWN_FIELDS, "parts", 1, "text"], ["content"], 7, 57],
+    ] == sorted(entry[OWN_FIELDS]["same"])
+    assert {"type": "text", "text": None, "extra": {"words": 13}} == entry[OWN_FIELDS]["parts"][0]
 
 
 @pytest.mark.parametrize("case", all_cases(), ids=str)
@@ -579,9 +579,11 @@ def test_no_long_text_is_repeated_under_our_key(case: Case, tmp_path: Path) -> N
     writers.get(TARGET).write(outcome(case.location(tmp_path)).items, out, new_run(Notes()))
     for line in out.getvalue().splitlines():
         for entry in json.loads(line)["session"]["entries"]:
-            told = "\0".join(texts_in(entry, without=OURS))
+            told = "\0".join(texts_in(entry, without=OWN_FIELDS))
             ours = [
-                text for own in (entry, *entry.get("children", [])) for text in texts_in(own.get(OURS, {}))
+                text
+                for own in (entry, *entry.get("children", []))
+                for text in texts_in(own.get(OWN_FIELDS, {}))
             ]
 
             assert [] == [text for text in ours if len(text) >= MIN_SHARED_CHARS and text in told]
@@ -602,14 +604,14 @@ def texts_in(value: Any, without: str | None = None) -> Iterator[str]:
 BROKEN: list[Any] = [
     None,
     [1, [], [[]], [[], []], [["id"], ["nowhere"]], [["content", 5], ["content"]]],
-    [[[OURS, "response_id"], ["content"], "a", "b"]],
+    [[[OWN_FIELDS, "response_id"], ["content"], "a", "b"]],
 ]
 
 
 @pytest.mark.parametrize("same", BROKEN)
 def test_places_that_are_none_are_left_alone(same: Any) -> None:
     record = record_with(timeline=[Message(id="a", role="user", parts=[Text(text="Yes.")])])
-    record["session"]["entries"][0][OURS] = {"same": same}
+    record["session"]["entries"][0][OWN_FIELDS] = {"same": same}
     (again,) = read_record(json.dumps(record).encode())
 
     assert isinstance(again, Conversation)

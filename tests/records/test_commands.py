@@ -225,7 +225,7 @@ def test_each_signature_has_its_verdict_and_one_that_is_refused_fails(records: P
     assert told[0].startswith("a.sig.cbor: valid: bytes unchanged since signed by key")
     assert [
         "cut.sig.cbor: NOT VALID: it ends too early",
-        "longer.sig.cbor: NOT VALID: 1 bytes follow behind it",
+        "longer.sig.cbor: NOT VALID: 1 bytes follow it",
         "empty.sig.cbor: NOT VALID: it ends too early",
         "text.sig.cbor: NOT VALID: it ends too early",
     ] == told[1:]
@@ -242,5 +242,6 @@ def test_what_is_no_signature_is_not_called_a_cut_one(records: Path) -> None:
     assert done.returncode == 1
     assert f"{place.name}: NOT VALID: it is JSON, perhaps the record itself; a signature is" in done.stdout
     assert (
-        f"{alone.name}: NOT VALID: the record it is of is not beside it; --payload names that" in done.stdout
+        f"{alone.name}: NOT VALID: the record that it signs is not next to it; name it with --payload"
+        in done.stdout
     )

@@ -107,7 +107,7 @@ def is_filtered(values: Mapping[str, Any]) -> bool:
 
 
 def explain_no_match(store: Store, values: Mapping[str, Any]) -> str:
-    """Why no conversation matches the filters, if more can be said than that; else an empty text."""
+    """Why no conversation matches the filters, if there is a more specific reason; else an empty text."""
     if not store.counts().conversations:
         return EMPTY_JOURNAL
     from agent_journal.search.query import match_values  # noqa: PLC0415 (only if nothing matches)

@@ -26,18 +26,18 @@ def command(*, rebuild: bool, anew: bool, seconds: float | None, quiet: bool, as
     After a large import this runs in the background, and a search does it for the newest entries. You can
     interrupt it at any time; the next run continues.
     """
-    anew = anew or rebuild
+    from_scratch = rebuild or anew
     if quiet:
         with suppress(OSError, AttributeError):
             os.nice(10)
         with suppress(ArchiveInUse):
-            journal.embed(settings(), from_scratch=anew, seconds=seconds)
+            journal.embed(settings(), from_scratch=from_scratch, seconds=seconds)
         return
     started_at = time.monotonic()
     with progress(unit="entries") as bar:
         state = journal.embed(
             settings(),
-            from_scratch=anew,
+            from_scratch=from_scratch,
             seconds=seconds,
             on_progress=lambda done, of: bar.update(done, of, ""),
         )

@@ -207,5 +207,5 @@ class _FromFirstByte:
 
 
 def file_name(item: Item, suffix: str) -> str:
-    """A name that any file system takes, from the id a person knows and a hash that tells ids apart."""
+    """A name that any file system takes, from the id a person knows and a hash that distinguishes ids."""
     return files.safe_name(item.id, f"{item.source}:{item.id}") + suffix

@@ -69,14 +69,14 @@ def units_of(source: Source, note: Notes, from_format: str | None = None) -> Ite
     if not source.is_folder:
         yield _unit(source, forced, note)
         return
-    found = False
+    has_units = False
     for unit in _walk(source, forced, note):
-        found = True
+        has_units = True
         yield unit
-    if not found and forced:
+    if not has_units and forced:
         why = f"no file in it is of the format {forced[0].INFO.name}; without -f every format is tried"
         raise UnreadableSource(source.label, why)
-    if not found:
+    if not has_units:
         raise UnknownFormat(source.label, "no file in it has a known layout", len(readers.discover()))
 
 
@@ -103,7 +103,7 @@ def _unit(source: Source, forced: tuple[Reader, str | None] | None, note: Notes)
 
 
 def note_failures(peek: Peek, note: Notes, *, is_claimed: bool) -> None:
-    """Tell which readers failed while they looked at an input.
+    """Report which readers failed while they looked at an input.
 
     If nobody else claims the input, it is one that could not be read. If another reader does, it is read, and
     the reader that failed is named once.
@@ -114,8 +114,8 @@ def note_failures(peek: Peek, note: Notes, *, is_claimed: bool) -> None:
             note.failed(error, peek.label, name)
             continue
         if is_ours:
-            said = f"the {name} reader failed with {type(error).__name__} while it looked at {peek.label}"
-            plugins.add_problem(name, said)
+            problem = f"the {name} reader failed with {type(error).__name__} while it looked at {peek.label}"
+            plugins.add_problem(name, problem)
         path = None if note.reports is None else note.reports.write(error, name)
         if path is not None:
             plugins.attach_report(name, path)
@@ -125,19 +125,19 @@ def note_failures(peek: Peek, note: Notes, *, is_claimed: bool) -> None:
 def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes) -> Iterator[Unit]:
     pending = [folder]
     above = _name_above(folder)
-    neighbour: tuple[str, Reader] | None = None
+    sibling: tuple[str, Reader] | None = None
     while pending:
         source = pending.pop()
         if not source.is_folder and _is_companion(source.path, above):
-            continue  # it is read, and told of, with what it belongs to
+            continue  # it is read, and reported, with what it belongs to
         if isinstance(source, NotFollowed):
             note_not_followed(source, note)
             continue
         try:
             source = opened(source)
-            unit = _claimed(source, forced, neighbour, note)
+            unit = _claimed(source, forced, sibling, note)
             if unit is not None:
-                neighbour = (_folder(source), unit.reader)
+                sibling = (_folder(source), unit.reader)
                 yield unit
             elif source.is_folder:
                 pending.extend(reversed(source.children()))
@@ -173,7 +173,7 @@ def _folder(source: Source) -> str:
 def _claimed(
     source: Source,
     forced: tuple[Reader, str | None] | None,
-    neighbour: tuple[str, Reader] | None,
+    sibling: tuple[str, Reader] | None,
     note: Notes,
 ) -> Unit | None:
     """The unit a source is, or None if nobody (or not the reader asked for) claims it.
@@ -186,10 +186,10 @@ def _claimed(
         version = readers.detect(reader, peek)
         note_failures(peek, note, is_claimed=False)
         return None if version is None else Unit(source, reader, wanted or version)
-    if neighbour is not None and not source.is_folder and neighbour[0] == _folder(source):
-        version = readers.detect(neighbour[1], peek)
+    if sibling is not None and not source.is_folder and sibling[0] == _folder(source):
+        version = readers.detect(sibling[1], peek)
         if version is not None:
-            return Unit(source, neighbour[1], version)
+            return Unit(source, sibling[1], version)
         peek.failures.clear()  # it is asked again with the others
     claims = readers.claims(peek)
     note_failures(peek, note, is_claimed=bool(claims))
@@ -224,8 +224,8 @@ def read_unit(unit: Unit, note: Notes, *, is_confined: bool = True) -> Iterator[
             raise
         note.failed(error, source.label, info.name, unit.version)
     finally:
-        for file, place, size in sqlite_copy.take_omitted_values():
-            note.add(Kind.TOO_LARGE, file, place, size)
+        for file, place, detail in sqlite_copy.take_omitted_values():
+            note.add(Kind.TOO_LARGE, file, place, detail)
 
 
 class _Completion:

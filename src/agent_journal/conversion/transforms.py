@@ -28,9 +28,9 @@ _KINDS: dict[What, tuple[type, ...]] = {"thinking": (Reasoning,), "tools": (Tool
 def without(conversation: Conversation, what: Collection[What]) -> Conversation:
     """The conversation without thinking, without tool calls and their results, or both.
 
-    A message of which nothing is left goes; its children follow its parent. The content as the source had
-    it (`native`) goes from every message that was changed, and what sources say of events goes, because some
-    tell thoughts and what tools gave there once more. A request is of what is left of it.
+    A message of which nothing is left is removed; its children follow its parent. The native content of every
+    message that was changed is removed, and so is the data of events: some sources repeat thinking and tool
+    results there. A request is reduced to what is left of it.
     """
     unwanted = tuple(kind for name in what for kind in _KINDS[name])
     if not unwanted:
@@ -40,11 +40,13 @@ def without(conversation: Conversation, what: Collection[What]) -> Conversation:
     alive = {entry.id for entry in left}
     parents = {entry.id: entry.parent_id for entry in timeline if entry.id not in alive}
     counts = _counts_of_removed(timeline, alive)
-    kept = [_followed(_counted(entry, counts), _surviving(parents, entry.parent_id)) for entry in left]
+    timeline_left = [
+        _followed(_counted(entry, counts), _surviving(parents, entry.parent_id)) for entry in left
+    ]
     offered = [] if "tools" in what else conversation.tools
     return replace(
         conversation,
-        timeline=kept,
+        timeline=timeline_left,
         head_id=_surviving(parents, conversation.head_id),
         requests=[*_left_of_requests(conversation, parents, has_tools=bool(offered))],
         tools=offered,
@@ -58,7 +60,7 @@ def _left_of(entry: Message | Event, unwanted: tuple[type, ...]) -> Message | Ev
     if not any(isinstance(part, unwanted) for part in entry.parts):
         return entry
     left: list[Part] = [part for part in entry.parts if not isinstance(part, unwanted)]
-    # What the source kept beside the parts may repeat what was taken out.
+    # What the source stores in addition to the parts may repeat what was removed.
     return replace(entry, parts=left, native=None, extra={}) if left else None
 
 
@@ -68,9 +70,9 @@ def _surviving(parents: dict[str, str | None], entry_id: str | None) -> str | No
     while entry_id is not None and entry_id in parents and entry_id not in passed:
         passed[entry_id] = None
         entry_id = parents[entry_id]
-    found = None if entry_id in passed else entry_id
-    parents.update(dict.fromkeys(passed, found))  # nobody goes that way again
-    return found
+    survivor = None if entry_id in passed else entry_id
+    parents.update(dict.fromkeys(passed, survivor))  # nobody goes that way again
+    return survivor
 
 
 def _followed(entry: Message | Event, parent_id: str | None) -> Message | Event:
@@ -78,7 +80,7 @@ def _followed(entry: Message | Event, parent_id: str | None) -> Message | Event:
 
 
 def _counts_of_removed(timeline: list[Message | Event], alive: set[str]) -> dict[str, Usage]:
-    """What was used for answers whose last message was removed: of several, that one tells it."""
+    """The usage of answers whose last message was removed: of several messages, the last one states it."""
     last = {
         entry.usage.key: entry
         for entry in timeline
@@ -143,7 +145,9 @@ def branch(conversation: Conversation, which: str) -> Conversation:
     on_path = {entry.id for entry in path}
     # What a request says before the dialogue stands outside of every path.
     system = [entry for entry in conversation.timeline if entry.id in prompts - on_path]
-    return replace(_told_of(conversation, path), timeline=[*system, *path], head_id=target, requests=requests)
+    return replace(
+        _with_path_metadata(conversation, path), timeline=[*system, *path], head_id=target, requests=requests
+    )
 
 
 def _until(conversation: Conversation, message_id: str) -> Conversation:
@@ -153,28 +157,30 @@ def _until(conversation: Conversation, message_id: str) -> Conversation:
     if end is None:
         raise NoSuchMessage(message_id)
     path = timeline[:end]
-    return replace(_told_of(conversation, path), timeline=path, requests=_within(conversation, path))
+    return replace(
+        _with_path_metadata(conversation, path), timeline=path, requests=_within(conversation, path)
+    )
 
 
-def _told_of(conversation: Conversation, path: list[tree.Entry]) -> Conversation:
-    """The conversation without summaries and feedback that are of messages beside a path."""
-    beside = {entry.id for entry in conversation.timeline} - {entry.id for entry in path}
+def _with_path_metadata(conversation: Conversation, path: list[tree.Entry]) -> Conversation:
+    """The conversation without summaries and feedback on messages that are not on a path."""
+    off_path = {entry.id for entry in conversation.timeline} - {entry.id for entry in path}
     return replace(
         conversation,
-        summaries=[each for each in conversation.summaries if each.message_id not in beside],
-        feedback=[each for each in conversation.feedback if each.message_id not in beside],
+        summaries=[each for each in conversation.summaries if each.message_id not in off_path],
+        feedback=[each for each in conversation.feedback if each.message_id not in off_path],
     )
 
 
 def last(conversation: Conversation, count: int) -> Conversation:
-    """The last messages in which somebody speaks, with what tools answered and what happened since."""
+    """The last messages in which a user or an assistant speaks, with tool results and events after them."""
     timeline = conversation.timeline
     spoken = [place for place, entry in enumerate(timeline) if branches.speaks(entry)]
     if count >= len(spoken):
         return conversation
-    kept = timeline[spoken[-count] :] if count else []
-    ids = {entry.id for entry in kept}
-    parted = [entry if entry.parent_id in ids else replace(entry, parent_id=None) for entry in kept]
+    newest = timeline[spoken[-count] :] if count else []
+    ids = {entry.id for entry in newest}
+    parted = [entry if entry.parent_id in ids else replace(entry, parent_id=None) for entry in newest]
     head = conversation.head_id if conversation.head_id in ids else None
     return replace(conversation, timeline=parted, head_id=head, requests=[])
 
@@ -194,9 +200,9 @@ def redacted(item: ItemT, note: Notes, *, personal: bool = False) -> ItemT:
     """The item without secrets, with `personal` also without personal data; each finding is noted."""
     from agent_journal.redaction import redact  # noqa: PLC0415 (its rules take a moment to compile)
 
-    found = redact(item, personal=personal)
-    for finding in found.findings:
+    result = redact(item, personal=personal)
+    for finding in result.findings:
         times = f" × {finding.count}" if finding.count > 1 else ""
         where = " ".join(filter(None, (finding.message, finding.field)))
         note.add(Kind.REDACTED, f"{item.source}:{item.id}", where, f"{finding.kind}{times}")
-    return found.item
+    return result.item

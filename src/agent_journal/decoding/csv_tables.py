@@ -2,7 +2,7 @@
 
 A row is found by counting quotes line by line, so that a field may hold line breaks and be of any size;
 the `csv` module, whose limit on fields is one for the whole process, is not needed. Memory is bounded by the
-largest row. A row with too many or too few fields is kept and noted.
+largest row. A row with too many or too few fields is returned and noted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # A row larger than this is not read: no format in use comes near it.
 MAX_ROW_BYTES = 256 << 20
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 # Spreadsheets save with semicolons where the comma is the decimal sign, and UTF-16 with tabs.
 _DELIMITERS = ",;\t"
 # What spreadsheets put before the header to name the delimiter.
@@ -31,14 +31,14 @@ _QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+("|\Z)')
 _WRONG_END = re.compile(rb'[^"]*+(?:""[^"]*+)*+"[^",;\t\r\n]')
 # A machine that stops while it writes leaves NULs.
 _EMPTY = b" \t\r\n\0"
-_LINE_FEED = 10
+_LINE_FEED_CODE = 10
 _NEVER = re.compile(rb"(?!)")
 # A table with more columns than this is split field by field.
-_MOST_GROUPS = 100
+_MAX_PATTERN_COLUMNS = 100
 
 
 def rows(source: Source, note: Notes, names: Iterable[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and values of each row behind the header; empty rows do not count.
+    """Line number and values of each row after the header; empty rows do not count.
 
     A column that differs from one of `names` only in case or spaces gets that name. A field without a column
     is called `column 5`; a column without a field is absent.
@@ -62,7 +62,7 @@ def rows(source: Source, note: Notes, names: Iterable[str] = ()) -> Iterator[tup
 
 def header_of(head: bytes) -> tuple[str, ...]:
     """The names of the columns if the first bytes of a file, as UTF-8, may be those of a table; else none."""
-    for line in head[:_BLOCK].lstrip().split(b"\n", 2)[:2]:
+    for line in head[:_BLOCK_BYTES].lstrip().split(b"\n", 2)[:2]:
         text = line.decode("utf-8", "replace").strip("\r\ufeff")
         if not _SEPARATOR_LINE.fullmatch(text):
             fields = split(text, _delimiter(text))
@@ -77,7 +77,7 @@ def folded(name: str) -> str:
 
 
 def split(text: str, delimiter: str = ",") -> list[str]:
-    """The fields of one row. A quote inside an unquoted field, or behind a quoted one, is text."""
+    """The fields of one row. A quote inside an unquoted field, or after a quoted one, is text."""
     if '"' not in text:
         return text.split(delimiter)
     fields: list[str] = []
@@ -110,14 +110,14 @@ class _Table:
         # Known when the header was read.
         self._delimiter = ""
         self._width = 0
-        self._usual = _NEVER
+        self._common_row = _NEVER
         self.is_cut = False
-        """Whether no line feed ends the row, and no open quote tells that already."""
+        """Whether no line feed ends the row, and no open quote shows that already."""
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         while True:
             # All of a row at once, where it is well-formed and the block holds it; else line by line.
-            if row := self._usual.match(self._data, self._at):
+            if row := self._common_row.match(self._data, self._at):
                 number = self._number + 1
                 self._number += self._data.count(b"\n", self._at, row.end())
                 self._at = row.end()
@@ -145,7 +145,7 @@ class _Table:
             if b"\0" in record:
                 self._note(Kind.BAD_RECORD, number, f"{len(record):,} bytes of nothing but NUL")
             return []
-        self.is_cut = record[-1] != _LINE_FEED and not record.count(b'"') & 1
+        self.is_cut = record[-1] != _LINE_FEED_CODE and not record.count(b'"') & 1
         text = _decoded(record, self._note, number).removesuffix("\n").removesuffix("\r")
         if self._delimiter:
             return split(text, self._delimiter)
@@ -155,8 +155,8 @@ class _Table:
         self._delimiter = _delimiter(text)
         fields = split(text, self._delimiter)
         self._width = len(fields)
-        if self._width <= _MOST_GROUPS:
-            self._usual = _usual_row(self._delimiter, self._width)
+        if self._width <= _MAX_PATTERN_COLUMNS:
+            self._common_row = _common_row_pattern(self._delimiter, self._width)
         return fields
 
     def _line(self) -> bytes:
@@ -173,15 +173,15 @@ class _Table:
         return line
 
     def _grow(self) -> bool:
-        """Read more behind what is left; whether there was more."""
-        kept = self._data[self._at :]
+        """Read more after what is left; whether there was more."""
+        unread = self._data[self._at :]
         # Reading as much again keeps the work linear when one line is very large.
-        block = self._stream.read(max(_BLOCK, len(kept)))
-        self._data, self._at = kept + block, 0
+        block = self._stream.read(max(_BLOCK_BYTES, len(unread)))
+        self._data, self._at = unread + block, 0
         return bool(block)
 
     def _pass_line(self, line: bytes) -> None:
-        while line and line[-1] != _LINE_FEED:
+        while line and line[-1] != _LINE_FEED_CODE:
             line = self._line()
             self._number -= 1
 
@@ -210,8 +210,8 @@ class _Table:
         return len(split(line.decode("latin-1"), self._delimiter)) == self._width
 
 
-def _usual_row(delimiter: str, width: int) -> re.Pattern[bytes]:
-    """What finds the fields of a well-formed row in one go."""
+def _common_row_pattern(delimiter: str, width: int) -> re.Pattern[bytes]:
+    """Matches the fields of a well-formed row in one go."""
     field = rf'("[^"]*+(?:""[^"]*+)*+"|[^"\r\n{delimiter}]*+)'
     return re.compile((delimiter.join([field] * width) + r"\r?\n").encode())
 

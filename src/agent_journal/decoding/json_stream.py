@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal.decoding.json_value import ANY, BAD, MAX_RECORD_BYTES, Shape, apart, decode
-from agent_journal.decoding.json_window import BLOCK, Window, is_unfinished, mended
+from agent_journal.decoding.json_window import BLOCK_BYTES, Window, is_unfinished, repaired
 from agent_journal.decoding.text_encoding import utf8, utf8_lines
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
@@ -36,11 +36,11 @@ __all__ = [
     "lines",
     "load",
     "members",
-    "mended",
     "raw_lines",
+    "repaired",
     "values",
 ]
-_LINE_FEED = 10
+_LINE_FEED_CODE = 10
 # A string, which may have what looks like a comment, or a comment; the last of a file may have no end.
 _COMMENT = re.compile(rb'("(?:\\.|[^"\\])*+"?)|//[^\n]*+|/\*.*?(?:\*/|\Z)', re.DOTALL)
 
@@ -56,12 +56,12 @@ def lines(source: Source, note: Notes) -> Iterator[tuple[int, Any]]:
 def raw_lines(source: Source, note: Notes) -> Iterator[tuple[int, bytes, bool]]:
     """Number and bytes of each line that is not blank, and whether it was ended."""
     number = 0
-    with utf8_lines(source, BLOCK) as stream:
+    with utf8_lines(source, BLOCK_BYTES) as stream:
         try:
             # Splitting blocks would look at each byte; this looks for line feeds as fast as memory allows.
             while line := stream.readline(MAX_RECORD_BYTES):
                 number += 1
-                if line[-1] == _LINE_FEED:
+                if line[-1] == _LINE_FEED_CODE:
                     if len(line) > 1 and not line.isspace():
                         yield number, line[:-1], True
                 elif len(line) < MAX_RECORD_BYTES:
@@ -69,7 +69,7 @@ def raw_lines(source: Source, note: Notes) -> Iterator[tuple[int, bytes, bool]]:
                         yield number, line, False
                 else:
                     size = len(line)
-                    while (line := stream.readline(BLOCK)) and line[-1] != _LINE_FEED:
+                    while (line := stream.readline(BLOCK_BYTES)) and line[-1] != _LINE_FEED_CODE:
                         size += len(line)
                     note(
                         Kind.TOO_LARGE,
@@ -133,8 +133,8 @@ def elements(
 def _at_once(source: Source, shape: Shape) -> list[Any] | None:
     """The elements of the array that a small file is; None if it is no such file, or not without a flaw."""
     with source.open() as stream:
-        data = stream.read(BLOCK + 1)
-        if len(data) > BLOCK or data[:1] != b"[" or stream.read(1):
+        data = stream.read(BLOCK_BYTES + 1)
+        if len(data) > BLOCK_BYTES or data[:1] != b"[" or stream.read(1):
             return None
     try:
         try:
@@ -158,7 +158,7 @@ def elements_in(
             if value is not BAD:
                 yield 0, value
             if window.peek():
-                note(Kind.BAD_RECORD, "[1]", "the file goes on behind its one value")
+                note(Kind.BAD_RECORD, "[1]", "the file goes on after its one value")
         return
     window.advance(1)
     yield from _array(window, note, key)
@@ -210,7 +210,7 @@ def _array(window: Window, note: Notes, key: str | None = None) -> Iterator[tupl
         elif byte == b"]":
             window.advance(1)
             if key is None and window.peek():
-                note(Kind.BAD_RECORD, f"[{index}]", "the file goes on behind the end of its array")
+                note(Kind.BAD_RECORD, f"[{index}]", "the file goes on after the end of its array")
             return
         elif not byte:
             note(Kind.TRUNCATED, f"{key or ''}[{index}]", "the file ends before its array does")
@@ -232,13 +232,13 @@ def load(source: Source, note: Notes, *, may_have_comments: bool = False) -> Any
     blocks: list[bytes] = []
     left = MAX_RECORD_BYTES + 1
     with utf8(source) as stream:
-        while left > 0 and (block := stream.read(BLOCK)):
+        while left > 0 and (block := stream.read(BLOCK_BYTES)):
             blocks.append(block)
             left -= len(block)
     data = b"".join(blocks)
     return decode(_COMMENT.sub(_blank, data) if may_have_comments else data, note, "")
 
 
-def _blank(found: re.Match[bytes]) -> bytes:
+def _blank(match: re.Match[bytes]) -> bytes:
     """Strings as they are, comments as spaces."""
-    return found[1] or b" " * (found.end() - found.start())
+    return match[1] or b" " * (match.end() - match.start())

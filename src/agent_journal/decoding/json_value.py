@@ -79,11 +79,11 @@ def _decode_slowly(data: bytes, note: Notes, where: int | str, kind: Kind) -> An
         note(Kind.TOO_LARGE, where, f"a record of {len(data):,} bytes", len(data))
         return BAD
     text = _as_text(data)
-    oddities: dict[Kind, str] = {}
+    anomalies: dict[Kind, str] = {}
     if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
-        oddities[Kind.BAD_ENCODING] = "not UTF-8"
-    text = _without_surrogates(text, oddities)
-    number = _NumberKeeper(oddities)
+        anomalies[Kind.BAD_ENCODING] = "not UTF-8"
+    text = _without_surrogates(text, anomalies)
+    number = _NumberKeeper(anomalies)
     try:
         value = json.loads(
             text,
@@ -99,15 +99,15 @@ def _decode_slowly(data: bytes, note: Notes, where: int | str, kind: Kind) -> An
         what = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
         note(kind, where, f"{what} at character {error.pos + 1:,}", len(data))
         return BAD
-    for odd, detail in oddities.items():
-        note(odd, where, detail)
+    for anomaly, detail in anomalies.items():
+        note(anomaly, where, detail)
     return value
 
 
 def apart(line: bytes) -> Iterator[bytes]:
     """The records of a line that is no JSON: several objects if they stand in one, else the line as it is.
 
-    Whoever is stopped before the line feed, and goes on later, writes the next record behind the last one.
+    Who is stopped before the line feed and goes on later writes the next record directly after the last one.
     """
     import json  # noqa: PLC0415 (only damaged input needs it)
 
@@ -130,33 +130,33 @@ def _as_text(data: bytes) -> str:
     return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
-def _without_surrogates(text: str, oddities: dict[Kind, str]) -> str:
+def _without_surrogates(text: str, anomalies: dict[Kind, str]) -> str:
     if "\\u" not in text:
         return text
 
-    def mend(match: re.Match[str]) -> str:
+    def repair(match: re.Match[str]) -> str:
         if match["pair"] or match["other"]:
             return match[0]
-        oddities[Kind.LONE_SURROGATE] = match[0]
+        anomalies[Kind.LONE_SURROGATE] = match[0]
         return "\ufffd"
 
-    return re.sub(_SURROGATE, mend, text)
+    return re.sub(_SURROGATE, repair, text)
 
 
 class _NumberKeeper:
     """Keeps numbers that JSON or Python cannot hold as the text they were."""
 
-    def __init__(self, oddities: dict[Kind, str]) -> None:
-        self._oddities = oddities
+    def __init__(self, anomalies: dict[Kind, str]) -> None:
+        self._anomalies = anomalies
 
     def constant(self, text: str) -> str:
-        self._oddities[Kind.BAD_NUMBER] = text
+        self._anomalies[Kind.BAD_NUMBER] = text
         return text
 
     def whole(self, text: str) -> int | str:
         if len(text) < _MAX_DIGITS:
             return int(text)
-        self._oddities[Kind.BAD_NUMBER] = f"a number of {len(text):,} digits"
+        self._anomalies[Kind.BAD_NUMBER] = f"a number of {len(text):,} digits"
         return text
 
     def fraction(self, text: str) -> float | str:

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from agent_journal.inputs.input import Stream
     from agent_journal.notes import Notes
 
-BLOCK = 1 << 20
+BLOCK_BYTES = 1 << 20
 # How much of an array is decoded at once, and after how many failures nobody tries any longer.
-_TOGETHER = 256 << 10
-_PATIENCE = 8
+_BATCH_BYTES = 256 << 10
+_MAX_FAILURES = 8
 _SPACE = b" \t\r\n"
 _skip = msgspec.json.Decoder(msgspec.Raw)
 # A string, which may be cut by the end of the text, or a bracket or comma outside of strings.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|(?P<cut>\\?\Z))|[\[{\]},]', re.DOTALL)
 _IN_STRING, _OUTSIDE = re.compile(rb'["\\]'), re.compile(rb'["\[\]{},]')
 _PLACE = re.compile(r"\(byte (\d+)\)")
-_LONGEST_TOKEN = 32
+_MAX_TOKEN_BYTES = 32
 # The first member of an object that begins here, if its value is a scalar, and the name of the second.
 _STRING = rb'"(?:[^"\\]|\\.)*"'
 _SCALAR = rb"\s*(?:" + _STRING + rb'|[^"\[\]{},]+)'
@@ -46,7 +46,7 @@ class Window:
         self._stream = fillable(stream)
         self._shape = shape
         # One buffer for all: the stretch is from `_at` to `_end` in it. There is always a byte before it.
-        self._data = bytearray(1 + BLOCK)
+        self._data = bytearray(1 + BLOCK_BYTES)
         self._at = 1
         self._end = 1
         self._ended = False
@@ -116,14 +116,14 @@ class Window:
         return False
 
     def value(self, note: Notes, where: str) -> Any:
-        """Decode the value that begins here and go behind it."""
+        """Decode the value that begins here and go to its end."""
         if self._boundary and (value := self._up_to_boundary()) is not BAD:
             return value
         end = self._end_of_value()
         if self._is_too_large and (end is None or end - self._at > MAX_RECORD_BYTES):
             size = self._pass_large()
-            said = f"a value of {size:,} bytes; more than {MAX_RECORD_BYTES:,} are not read"
-            note(Kind.TOO_LARGE, where, said, size)
+            detail = f"a value of {size:,} bytes; more than {MAX_RECORD_BYTES:,} are not read"
+            note(Kind.TOO_LARGE, where, detail, size)
             return BAD
         if end is None:
             return self._recover(note, where)
@@ -136,7 +136,7 @@ class Window:
         if not self._opening:
             self._opening = bytes(data[start : data.find(b":", start, end) + 1])
             if data.find(self._opening, start + 1, end) >= 0:
-                # Objects inside open like that too; mostly the second name tells them apart.
+                # Objects inside open like that too; mostly the second name distinguishes them.
                 names = _TWO_NAMES.match(bytes(data[start:end]))
                 if names is not None:
                     pattern = re.escape(names["first"]) + _SCALAR + re.escape(names["second"])
@@ -152,31 +152,31 @@ class Window:
         the value to find its end; where an object inside opens like that too, decoding fails here.
         """
         searched = 0
-        while (found := self._data.find(self._boundary, self._at + searched, self._end)) < 0:
+        while (end := self._data.find(self._boundary, self._at + searched, self._end)) < 0:
             searched = max(0, self._end - self._at - len(self._boundary))
             if searched > MAX_RECORD_BYTES or not self._grow():
                 return BAD
-        if found - self._at > MAX_RECORD_BYTES:
-            return BAD  # which is told where its end is looked for
+        if end - self._at > MAX_RECORD_BYTES:
+            return BAD  # which is noted where its end is searched for
         try:
-            value = decode_fast(memoryview(self._data)[self._at : found + 1], self._shape)
+            value = decode_fast(memoryview(self._data)[self._at : end + 1], self._shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return BAD
-        self._at = found + 1
+        self._at = end + 1
         return value
 
     def several(self) -> list[Any]:
-        """Decode the values that begin here and go behind them; none where that is not so simple.
+        """Decode the values that begin here and go to their end; none where that is not so simple.
 
         As many as lie in a stretch are decoded as one array: only the last one's end has to be found.
         """
-        if not self._boundary or self._broken == _PATIENCE:
+        if not self._boundary or self._broken == _MAX_FAILURES:
             return []
         data, start = self._data, self._at - 1
-        end = data.rfind(self._boundary, self._at, min(self._end, self._at + _TOGETHER)) + 1
+        end = data.rfind(self._boundary, self._at, min(self._end, self._at + _BATCH_BYTES)) + 1
         if not end:
             return []
-        before, behind = data[start], data[end]
+        first_byte, last_byte = data[start], data[end]
         data[start], data[end] = b"[]"
         try:
             values = self._in_shape(memoryview(data)[start : end + 1])
@@ -184,7 +184,7 @@ class Window:
             self._broken += 1
             return []
         finally:
-            data[start], data[end] = before, behind
+            data[start], data[end] = first_byte, last_byte
         self._at = end
         return values
 
@@ -194,7 +194,7 @@ class Window:
             return self._shape.several(data)
         except msgspec.ValidationError:
             self._unusual += 1
-            if self._unusual == _PATIENCE:
+            if self._unusual == _MAX_FAILURES:
                 self._shape = ANY
             return ANY.several(data)
 
@@ -210,31 +210,31 @@ class Window:
         return self._end - self._at > MAX_RECORD_BYTES
 
     def _pass_large(self) -> int:
-        """Go behind a value without holding it; how many bytes it has."""
+        """Skip a value without holding it; return its number of bytes."""
         size = depth = 0
         is_string = False
         self._last_end = 0
         while True:
             data, at, end = self._data, self._at, self._end
-            while (found := (_IN_STRING if is_string else _OUTSIDE).search(data, at, end)) is not None:
-                byte = found[0]
+            while (match := (_IN_STRING if is_string else _OUTSIDE).search(data, at, end)) is not None:
+                byte = match[0]
                 if byte == b"\\":
-                    if found.end() == end:
+                    if match.end() == end:
                         break  # what it stands before comes next
-                    at = found.end() + 1
+                    at = match.end() + 1
                     continue
                 if not is_string and not depth and byte in (b",", b"]", b"}"):
-                    size += found.start() - self._at  # a bare word ends where what is around it goes on
-                    self._at = found.start()
+                    size += match.start() - self._at  # a bare word ends where what is around it goes on
+                    self._at = match.start()
                     return size
-                at = found.end()
+                at = match.end()
                 is_string = (byte == b'"') != is_string
                 depth += (byte in (b"[", b"{")) - (byte in (b"]", b"}"))
                 if not depth and not is_string and byte != b",":
                     size += at - self._at
                     self._at = at
                     return size
-            at = end if found is None else found.start()
+            at = end if match is None else match.start()
             size += at - self._at
             self._at = at
             if not self._grow():
@@ -243,14 +243,14 @@ class Window:
                 return size
 
     def _end_of_value(self) -> int | None:
-        """Where the value ends, or None if that cannot be told without repair."""
+        """Where the value ends, or None if that is unknown without repair."""
         while True:
             try:
                 _skip.decode(memoryview(self._data)[self._at : self._end])
             except msgspec.DecodeError as error:
                 # msgspec says where a text goes on after the value: that is where the value ends.
-                if found := _TRAILING.search(str(error)):
-                    return self._at + int(found[1]) - 1
+                if match := _TRAILING.search(str(error)):
+                    return self._at + int(match[1]) - 1
                 if self._is_too_large or not self._is_cut(str(error)) or not self._grow():
                     return None
             except RecursionError:
@@ -264,8 +264,8 @@ class Window:
         if "truncated" in complaint:
             return True
         # A number or a word such as `true` that is cut is called invalid, at its last byte.
-        found = _PLACE.search(complaint)
-        return found is not None and self._at + int(found[1]) + _LONGEST_TOKEN >= self._end
+        match = _PLACE.search(complaint)
+        return match is not None and self._at + int(match[1]) + _MAX_TOKEN_BYTES >= self._end
 
     def _recover(self, note: Notes, where: str) -> Any:
         """Decode a value that msgspec refuses, and find where the next one begins."""
@@ -324,9 +324,9 @@ class Window:
         if not self._opening.startswith(b"{"):
             return None
         while True:
-            found = self._like_the_first(self._at + 1, before or self._end)
-            if found >= 0:
-                return found
+            start = self._like_the_first(self._at + 1, before or self._end)
+            if start >= 0:
+                return start
             if before is not None or not self._grow():
                 return None
 
@@ -338,13 +338,13 @@ class Window:
         return -1 if match is None else match.start()
 
     def _grow(self) -> bool:
-        """Read more behind what is left; whether there was more."""
+        """Read more after what is left; whether there was more."""
         if self._ended:
             return False
-        data, kept = self._data, self._end - self._at
+        data, unread = self._data, self._end - self._at
         if self._at > 1:
-            data[1 : kept + 1] = data[self._at : self._end]
-            self._at, self._end, self._last_end = 1, kept + 1, 0
+            data[1 : unread + 1] = data[self._at : self._end]
+            self._at, self._end, self._last_end = 1, unread + 1, 0
         if self._end > len(data) // 2:
             data.extend(bytes(len(data)))  # doubling keeps the work linear when one value is very large
         with memoryview(data) as view:
@@ -355,7 +355,7 @@ class Window:
 
 
 class _Remembered:
-    """Notes of an attempt, told only if the attempt counts."""
+    """Notes of an attempt, passed on only if the attempt counts."""
 
     def __init__(self) -> None:
         self._calls: list[tuple[Any, ...]] = []
@@ -373,15 +373,15 @@ def is_unfinished(text: bytes) -> bool:
     try:
         msgspec.json.decode(text, type=msgspec.Raw)
     except msgspec.DecodeError as error:
-        # A number that is cut is called invalid, behind its last byte.
-        found = _PLACE.search(str(error))
-        return "truncated" in str(error) or (found is not None and int(found[1]) >= len(text))
+        # A number that is cut is called invalid, after its last byte.
+        match = _PLACE.search(str(error))
+        return "truncated" in str(error) or (match is not None and int(match[1]) >= len(text))
     except RecursionError:
         return False
     return False
 
 
-def mended(head: bytes) -> bytes:
+def repaired(head: bytes) -> bytes:
     """A JSON text that was cut somewhere, closed: up to its last whole member, then the brackets.
 
     Only for looking at the beginning of a large file.

@@ -25,7 +25,7 @@ Order: TypeAlias = str | float | None
 _HELD_BYTES = 64 << 20
 _KEY, _ELEMENT = 16, 4
 # So many bytes are written or read together.
-_TOGETHER = 256 << 10
+_BATCH_BYTES = 256 << 10
 # The places of values, group by group.
 _GROUPS = """
 SELECT grp, place, size FROM (
@@ -36,7 +36,7 @@ SELECT grp, place, size FROM (
 _CACHE_KB = 16_000
 _NESTING = frozenset({dict, list})
 # By so many levels a value must be less deep than can be encoded: it may be decoded from further inside.
-_MARGIN = 64
+_MARGIN_DEPTH = 64
 # What stands for a value that is too deep to be encoded, and what one that is encoded begins with: it is
 # MessagePack, in a list. No JSON, as which values may be given, begins with either.
 _DEEP = b"\0"
@@ -91,14 +91,14 @@ class Grouped:
 
     def groups(self, *, by_order: bool = False) -> Iterator[tuple[str, list[Any]]]:
         """Each group with its values: as the groups first came, or by the first order in each."""
-        found = self._groups(by_order=by_order) if self._stored is None else self._stored.groups(by_order)
-        for group, values in found:
+        groups = self._groups(by_order=by_order) if self._stored is None else self._stored.groups(by_order)
+        for group, values in groups:
             yield group, list(map(self._given, values))
 
     def of(self, group: str) -> list[Any]:
         """The values of one group; none if there is no such group."""
-        found = self._sorted(group) if self._stored is None else self._stored.of(group)
-        return list(map(self._given, found))
+        values = self._sorted(group) if self._stored is None else self._stored.of(group)
+        return list(map(self._given, values))
 
     def _store(self) -> None:
         self._stored = _Stored()
@@ -156,20 +156,20 @@ class Grouped:
 class _Margin:
     """The lists around a value that is encoded, made once: they take longer than small values do.
 
-    Each of them takes a byte before the value, and in JSON one behind it.
+    Each of them takes a byte before the value, and in JSON one after it.
     """
 
     def __init__(self) -> None:
         self._innermost: list[Any] = [None]
         self._outermost = self._innermost
-        for _ in range(_MARGIN - 1):
+        for _ in range(_MARGIN_DEPTH - 1):
             self._outermost = [self._outermost]
 
     def packed(self, value: Any, around: int = 0) -> bytes:
         """A value as MessagePack, in so many of the lists."""
         self._innermost[0] = value
         try:
-            return _pack(self._outermost)[_MARGIN - around :]
+            return _pack(self._outermost)[_MARGIN_DEPTH - around :]
         finally:
             self._innermost[0] = None
 
@@ -177,7 +177,7 @@ class _Margin:
         """A value as JSON, which has numbers of any size."""
         self._innermost[0] = value
         try:
-            return msgspec.json.encode(self._outermost, enc_hook=encode_spilled)[_MARGIN:-_MARGIN]
+            return msgspec.json.encode(self._outermost, enc_hook=encode_spilled)[_MARGIN_DEPTH:-_MARGIN_DEPTH]
         finally:
             self._innermost[0] = None
 
@@ -300,7 +300,7 @@ class ValueSpill:
 
 
 class _Stored:
-    """Values in a temporary file that nobody else sees; a database without a name tells where each is.
+    """Values in a temporary file that nobody else sees; a database without a name has the place of each.
 
     In the database itself, which keeps them in pages, values would be copied several times.
     """
@@ -310,7 +310,7 @@ class _Stored:
 
         import apsw  # noqa: PLC0415
 
-        # Without a buffer, which would be filled anew for every value that is read.
+        # Without a buffer, which would be filled again for every value that is read.
         self._values = tempfile.TemporaryFile(prefix="aj-", buffering=0)  # noqa: SIM115 (lives as long as this)
         self._end = 0
         self._database: apsw.Connection = apsw.Connection("")
@@ -329,7 +329,7 @@ class _Stored:
         self._pending.append(data)
         self._rows.append((self._end, group, order, len(data)))
         self._end += len(data)
-        if self._end - self._rows[0][0] >= _TOGETHER:
+        if self._end - self._rows[0][0] >= _BATCH_BYTES:
             self._flush()
 
     def groups(self, by_order: bool) -> Iterator[tuple[str, list[bytes]]]:  # noqa: FBT001 (as it is asked for)
@@ -350,17 +350,17 @@ class _Stored:
         )
 
     def _read(self, places: Iterable[tuple[Any, Any]]) -> list[bytes]:
-        """The values at some places; those that lie behind each other are read together."""
-        found: list[bytes] = []
+        """The values at some places; adjacent ones are read together."""
+        values: list[bytes] = []
         sizes: list[int] = []
         start = end = 0
         for place, size in places:
-            if place != end or end - start > _TOGETHER:
-                found += self._read_run(start, sizes)
+            if place != end or end - start > _BATCH_BYTES:
+                values += self._read_run(start, sizes)
                 start, end, sizes = place, place, []
             sizes.append(size)
             end += size
-        return found + self._read_run(start, sizes)
+        return values + self._read_run(start, sizes)
 
     def _read_run(self, start: int, sizes: list[int]) -> list[bytes]:
         if not sizes:

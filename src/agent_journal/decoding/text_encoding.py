@@ -124,7 +124,7 @@ class _Rejoined(Reading):
     def read(self, size: int = -1, /) -> bytes:
         head, self._head = self._head, b""
         if head and size >= 0:
-            return head  # what comes behind it may be damaged
+            return head  # what follows may be damaged
         return head + self._stream.read(size)
 
     def readinto(self, buffer: memoryview, /) -> int:

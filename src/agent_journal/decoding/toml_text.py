@@ -35,7 +35,7 @@ class Statement(NamedTuple):
     """Where the value begins; of a header, its end."""
     value_end: int
     end: int
-    """Behind the end of the line."""
+    """After the end of the line."""
     is_header: bool
 
 
@@ -56,13 +56,13 @@ def load(text: str, file: str) -> dict[str, Any]:
 
 def lines(text: str) -> dict[str, int]:
     """The line, counted from one, in which each key and table stands first."""
-    found: dict[str, int] = {}
+    line_by_key: dict[str, int] = {}
     line, seen = 1, 0
     for statement in statements(text):
         line += text.count("\n", seen, statement.start)
         seen = statement.start
-        found.setdefault(statement.key, line)
-    return found
+        line_by_key.setdefault(statement.key, line)
+    return line_by_key
 
 
 def statements(text: str) -> Iterator[Statement]:
@@ -93,21 +93,21 @@ def _spans(text: str) -> Iterator[tuple[int, int, int, int]]:
             value_end = token.start()
         elif kind == "\n" and depth == 0:
             stop = token.start() if value_end < 0 else value_end
-            if said := text[start:stop].strip():
-                first = text.index(said[0], start)
+            if statement := text[start:stop].strip():
+                first = text.index(statement[0], start)
                 yield first, value, len(text[:stop].rstrip()), min(token.end(), len(text))
             start, value, value_end = token.end(), -1, -1
 
 
 def _path(text: str) -> str:
     """The key that a header, or a key with any value, names."""
-    found: Any = tomllib.loads(text)
+    inner: Any = tomllib.loads(text)
     steps: list[str] = []
-    while found:
-        if isinstance(found, list):  # a table of an array
-            found = found[0]
+    while inner:
+        if isinstance(inner, list):  # a table of an array
+            inner = inner[0]
         else:
-            ((name, found),) = found.items()
+            ((name, inner),) = inner.items()
             steps.append(name)
     return ".".join(steps)
 
@@ -126,13 +126,13 @@ def changed(text: str, key: str, value: str | bool | int | list[str]) -> str | N
 
 def without(text: str, key: str) -> str | None:
     """The text without one value, as it was if it has none; None if that cannot be done line by line."""
-    said = tomllib.loads(text)
-    if not _dropped(said, key.split(".")):
+    goal = tomllib.loads(text)
+    if not _dropped(goal, key.split(".")):
         return text
     for statement in statements(text):
         if statement.key == key and not statement.is_header:
             edited = text[: text.rfind("\n", 0, statement.start) + 1] + text[statement.end :]
-            return edited if _is_alike(tomllib.loads(edited), said) else None
+            return edited if _is_alike(tomllib.loads(edited), goal) else None
     return None
 
 
@@ -148,11 +148,14 @@ def _dropped(table: dict[str, Any], steps: list[str]) -> bool:
 
 def _is_alike(first: dict[str, Any], second: dict[str, Any]) -> bool:
     """Whether both say the same; a table that is empty says nothing."""
-    return _told(first) == _told(second)
+    return _without_empty_tables(first) == _without_empty_tables(second)
 
 
-def _told(table: dict[str, Any]) -> dict[str, Any]:
-    inner = {name: _told(value) if isinstance(value, dict) else value for name, value in table.items()}
+def _without_empty_tables(table: dict[str, Any]) -> dict[str, Any]:
+    inner = {
+        name: _without_empty_tables(value) if isinstance(value, dict) else value
+        for name, value in table.items()
+    }
     return {name: value for name, value in inner.items() if value != {}}
 
 
@@ -178,21 +181,21 @@ def _edits(text: str, key: str, value: str) -> Iterator[str]:
     """Ways to set a value, the most natural one first."""
     newline = "\r\n" if "\r\n" in text else "\n"
     table, _, name = key.rpartition(".")
-    found = list(statements(text))
-    for statement in found:
+    parsed = list(statements(text))
+    for statement in parsed:
         if statement.key == key and not statement.is_header:
             yield f"{text[: statement.value]} {value}{text[statement.value_end :]}"
-    if (place := _end_of_table(found, table)) is not None:
+    if (place := _end_of_table(parsed, table)) is not None:
         yield _inserted(text, place, f"{name} = {value}", newline)
     between = newline if text else ""
     yield _inserted(text, len(text), f"{between}[{table}]{newline}{name} = {value}", newline)
     yield f"{key} = {value}{newline}{text}"
 
 
-def _end_of_table(found: list[Statement], table: str) -> int | None:
-    """Behind the last line of a table that has a header."""
+def _end_of_table(parsed: list[Statement], table: str) -> int | None:
+    """The end of the last line of a table that has a header."""
     place, inside = None, False
-    for statement in found:
+    for statement in parsed:
         if statement.is_header:
             inside = statement.key == table
         if inside:

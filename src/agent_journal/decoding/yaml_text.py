@@ -1,4 +1,4 @@
-"""Small YAML files that lie beside conversations, as JSON values.
+"""Small YAML files that are companions of conversations, as JSON values.
 
 Only what JSON can say is understood: a time stays the text it is, an alias (with which a few lines become
 gigabytes) or a tag of another language is refused.
@@ -28,7 +28,7 @@ _PLAIN = ("null", "bool", "int", "float", "str", "seq", "map")
 
 
 def load(source: Source, note: Notes) -> Any:
-    """The value in a file; None, with a note, if it cannot be told."""
+    """The value in a file; None, with a note, if it cannot be read."""
     try:
         with source.open() as stream:
             data = stream.read(MAX_BYTES + 1)
@@ -42,7 +42,7 @@ def load(source: Source, note: Notes) -> Any:
 
 
 def loads(text: str, note: Notes, label: str) -> Any:
-    """The value of a text; None, with a note about the file `label`, if it cannot be told."""
+    """The value of a text; None, with a note about the file `label`, if it cannot be read."""
     import yaml  # noqa: PLC0415 (slow to import, needed only here)
 
     try:
@@ -59,7 +59,7 @@ def _refuse_bombs(text: str) -> None:
     depth = 0
     for event in yaml.parse(text, yaml.CSafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            raise ValueError("it has aliases")  # noqa: TRY004 (told in a note)
+            raise ValueError("it has aliases")  # noqa: TRY004 (it becomes a note)
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise ValueError(f"it is nested more than {MAX_DEPTH} deep")

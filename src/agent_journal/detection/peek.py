@@ -1,4 +1,4 @@
-"""One look at an input, shown to all readers: they tell by its structure whether it is theirs."""
+"""One look at an input, shown to all readers: they recognize their own by its structure."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from agent_journal.inputs.input import Source
     from agent_journal.inputs.sqlite_copy import Database
 
-# The first records mostly tell; where they do not, some more may.
-_FIRST_RECORDS, _MOST_RECORDS = 4, 40
+# The first records are mostly enough; where they are not, some more may be.
+_DEFAULT_RECORDS, _MAX_RECORDS = 4, 40
 # With fewer whole records than this, the one that the end of the head cuts is looked at too.
-_FEW_RECORDS = 3
+_MIN_WHOLE_RECORDS = 3
 # What Git LFS leaves in the place of a large file.
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _SQLITE = b"SQLite format 3\0"
@@ -33,15 +33,15 @@ _PACKED = (
     *(b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\xfd7zXZ\0"),
 )
 _TAR, _TAR_AT = b"ustar", 257
-_FEW_ROWS = 20
+_MAX_ROWS = 20
 # A first line may hold a picture.
-_LONGEST_FIRST = 64 << 20
+_MAX_FIRST_LINE_BYTES = 64 << 20
 
 
 class Peek:
     """The beginning of a file, or the names in a folder. Nothing is read before it is asked for."""
 
-    def __init__(self, source: Source, most_records: int = _FIRST_RECORDS) -> None:
+    def __init__(self, source: Source, most_records: int = _DEFAULT_RECORDS) -> None:
         self._source = source
         self._most_records = most_records
         self.name = source.name
@@ -71,8 +71,8 @@ class Peek:
 
     def member(self, *names: str) -> Peek | None:
         """A look at a file in the folder, or in a folder in it; each name is one step."""
-        found = self._source.companion(*names)
-        return None if found is None else Peek(found)
+        member = self._source.companion(*names)
+        return None if member is None else Peek(member)
 
     @cached_property
     def raw(self) -> bytes:
@@ -97,7 +97,7 @@ class Peek:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the file goes on behind the head."""
+        """Whether the file goes on after the head."""
         return len(self.raw) == HEAD_BYTES
 
     @cached_property
@@ -126,10 +126,10 @@ class Peek:
             return []
         from agent_journal.inputs import sqlite_copy  # noqa: PLC0415 (only databases need it)
 
-        found = _few_rows(sqlite_copy.glanced(self._source), sql, values)
-        if not found and sqlite_copy.has_wal(self._source):  # all of it may still be there
-            found = _few_rows(sqlite_copy.opened(self._source), sql, values)
-        return found
+        rows = _first_rows(sqlite_copy.glanced(self._source), sql, values)
+        if not rows and sqlite_copy.has_wal(self._source):  # all of it may still be there
+            rows = _first_rows(sqlite_copy.opened(self._source), sql, values)
+        return rows
 
     @cached_property
     def value(self) -> Any:
@@ -138,7 +138,7 @@ class Peek:
             return None
         if not self.is_cut and (value := self._decoded(self._text)) is not None:
             return value
-        return self._decoded(json_stream.mended(self._text))
+        return self._decoded(json_stream.repaired(self._text))
 
     @cached_property
     def _is_lines(self) -> bool:
@@ -152,14 +152,14 @@ class Peek:
 
         The last one may be cut; it then has the members that lie within the head.
         """
-        found = self._lines() if self.opening != "[" else self._elements()
-        return tuple(record for record in found[: self._most_records] if isinstance(record, dict))
+        records = self._lines() if self.opening != "[" else self._elements()
+        return tuple(record for record in records[: self._most_records] if isinstance(record, dict))
 
     def further(self) -> Peek | None:
         """A look at more records, if there may be more than were looked at."""
-        if self.is_folder or len(self.records) < self._most_records or self._most_records >= _MOST_RECORDS:
+        if self.is_folder or len(self.records) < self._most_records or self._most_records >= _MAX_RECORDS:
             return None
-        wider = Peek(self._source, _MOST_RECORDS)
+        wider = Peek(self._source, _MAX_RECORDS)
         wider.failures = self.failures
         return wider
 
@@ -179,13 +179,13 @@ class Peek:
         whole = self._text.split(b"\n", self._most_records)
         if not whole[0].rstrip().endswith(b"}") and isinstance(self.value, dict):
             return [self.value]  # one object over many lines, some of which would do alone
-        # What is behind the last line that is looked at, or the line that the end of the head cuts.
+        # What follows the last line that is examined, or the line that the end of the head cuts.
         rest = whole.pop() if self.is_cut or len(whole) > self._most_records else b""
         cut = rest if b"\n" not in rest and self.is_cut else b""
-        found = [self._decoded(line) for line in whole[: self._most_records] if line.strip()]
-        if cut and len(found) < _FEW_RECORDS:
-            found.append(self._decoded(json_stream.mended(cut)))
-        good = [value for value in found if isinstance(value, dict)]
+        values = [self._decoded(line) for line in whole[: self._most_records] if line.strip()]
+        if cut and len(values) < _MIN_WHOLE_RECORDS:
+            values.append(self._decoded(json_stream.repaired(cut)))
+        good = [value for value in values if isinstance(value, dict)]
         return good or [self.value]
 
     @cached_property
@@ -203,8 +203,8 @@ class Peek:
         if self._is_lines:
             return False
         with self._source.open() as stream:
-            data = stream.read(_LONGEST_FIRST)
-        return len(data) < _LONGEST_FIRST and json_stream.is_unfinished(decoded_head(data))
+            data = stream.read(_MAX_FIRST_LINE_BYTES)
+        return len(data) < _MAX_FIRST_LINE_BYTES and json_stream.is_unfinished(decoded_head(data))
 
     def looks_like(self) -> str:
         """In a few words, what a file that nobody claims seems to be."""
@@ -241,11 +241,11 @@ class Peek:
         return Notes(keep=0)
 
 
-def _few_rows(
+def _first_rows(
     opening: AbstractContextManager[Database], sql: str, values: tuple[str | int, ...]
 ) -> list[tuple[Any, ...]]:
     try:
         with opening as opened:
-            return list(islice(opened.rows(sql, *values), _FEW_ROWS))
+            return list(islice(opened.rows(sql, *values), _MAX_ROWS))
     except UnreadableSource:
         return []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Home", "Unit", "default_homes", "homes_of", "units"]
 
-# Where the folders of a person lie that programs on Linux may be told to move.
+# The folders of a user that an environment variable can move on Linux.
 _MOVED = {
     "~/.config/": "%XDG_CONFIG_HOME%/",
     "~/.local/share/": "%XDG_DATA_HOME%/",
@@ -38,12 +38,12 @@ def homes_of(config: Config, info: ReaderInfo) -> list[Home]:
 
 
 def default_homes(info: ReaderInfo) -> list[str]:
-    """The patterns of a source where nothing is settled."""
+    """The patterns of a source unless the configuration has some."""
     moved = [
-        variable + home.removeprefix(usual)
+        variable + home.removeprefix(default)
         for home in info.homes
-        for usual, variable in _MOVED.items()
-        if home.startswith(usual)
+        for default, variable in _MOVED.items()
+        if home.startswith(default)
     ]
     return [*dict.fromkeys([*info.homes, *moved, *info.in_projects])]
 
@@ -85,12 +85,12 @@ class Roots(NamedTuple):
     deep: list[str]
     flat: list[str]
     names: list[str]
-    """Of what is looked for in those by themselves; programs write much else beside it."""
+    """What is looked for in those by themselves; programs write many other files there."""
 
     def may_be_wanted(self, path: str) -> bool:
-        """Whether a path in a folder by itself is looked for, or is what a database has beside it.
+        """Whether a path in a folder by itself is looked for, or is a companion of a database.
 
-        A system may tell of the folder by another name, if there are links on the way to it.
+        A system may report the folder by another name, if there are links on the way to it.
         """
         last = os.path.basename(path)
         return any(last == name or last.startswith(f"{name}-") for name in self.names)

@@ -37,10 +37,10 @@ def _tests_in(folder: str, companions: Sequence[str]) -> list[Callable[[str], ob
     """What to ask of names in a folder: the last parts of those patterns whose other parts match it."""
     from fnmatch import fnmatchcase  # noqa: PLC0415 (only if something was found)
 
-    found = []
+    tests = []
     for pattern in companions:
         above, _, last = pattern.rpartition("/")
         place, above = (f"{folder}/", f"{above}/*") if last == "*" else (folder, above)
         if above in {"", "*"} or fnmatchcase(place, above):
-            found.append(globs.matcher(last))
-    return found
+            tests.append(globs.matcher(last))
+    return tests

@@ -80,8 +80,8 @@ def literal(path: str) -> Pattern:
 def below_its_root(text: str) -> Pattern:
     """A pattern without the part that depends on the person and the machine."""
     first, _, rest = text.partition("/")
-    found = parsed(rest if first == "~" or _is_variable(first) else text, {})
-    return found or Pattern("", (), is_folder=False)
+    pattern = parsed(rest if first == "~" or _is_variable(first) else text, {})
+    return pattern or Pattern("", (), is_folder=False)
 
 
 def matches(part: Part, name: str) -> bool:
@@ -106,8 +106,10 @@ def _rooted(path: str) -> tuple[str, str]:
 
 def _simplified(parts: list[Part]) -> list[Part]:
     """Without repeated `**`; one at the end means every file below."""
-    kept = [part for place, part in enumerate(parts) if part != DEEP or parts[place - 1 : place] != [DEEP]]
-    return [*kept, ANY] if kept[-1:] == [DEEP] else kept
+    distinct = [
+        part for place, part in enumerate(parts) if part != DEEP or parts[place - 1 : place] != [DEEP]
+    ]
+    return [*distinct, ANY] if distinct[-1:] == [DEEP] else distinct
 
 
 def matcher(glob: str) -> Callable[[str], object]:
@@ -131,25 +133,25 @@ def path_matcher(patterns: Iterable[Pattern]) -> Callable[[str], object]:
 
 def _path_expression(pattern: Pattern) -> str:
     step = re.escape(os.sep)
-    found = re.escape(pattern.anchor.rstrip(os.sep)) if pattern.anchor else ".*"
+    expression = re.escape(pattern.anchor.rstrip(os.sep)) if pattern.anchor else ".*"
     for part in pattern.parts:
         if part == DEEP:
-            found += f"(?:{step}[^{step}]+)*"
+            expression += f"(?:{step}[^{step}]+)*"
         else:
-            found += step + (_name_expression(part.text) if part.is_glob else re.escape(part.text))
-    return found
+            expression += step + (_name_expression(part.text) if part.is_glob else re.escape(part.text))
+    return expression
 
 
 def _name_expression(glob: str) -> str:
     """A glob within a name as a regular expression."""
     not_a_separator = "[^/\\\\]" if _IS_WINDOWS else "[^/]"
-    found: list[str] = []
+    pieces: list[str] = []
     for piece in re.findall(r"\[!?+\]?+[^\]]*\]|.", glob, re.DOTALL):
         if piece in {"*", "?"}:
-            found.append(not_a_separator + piece.strip("?"))
+            pieces.append(not_a_separator + piece.strip("?"))
         else:
-            found.append(_class(piece[1:-1]) if len(piece) > 1 else re.escape(piece))
-    return "".join(found)
+            pieces.append(_class(piece[1:-1]) if len(piece) > 1 else re.escape(piece))
+    return "".join(pieces)
 
 
 def _class(inside: str) -> str:

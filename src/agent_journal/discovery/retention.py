@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from agent_journal.readers import Retention
 
-_LARGEST = 1 << 20
+_MAX_SETTINGS_BYTES = 1 << 20
 # Settings of tools may have comments, which JSON has not; strings may have what looks like one.
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _PERIOD = re.compile(r"(\d{1,6})([hdwm])")
@@ -62,7 +62,7 @@ def deleting(retention: Retention, environ: Mapping[str, str]) -> Deleting:
 def _loaded(file: str) -> Any:
     try:
         with open(file, "rb") as stream:
-            data = stream.read(_LARGEST)
+            data = stream.read(_MAX_SETTINGS_BYTES)
     except FileNotFoundError:
         return {}
     text = _COMMENT.sub(lambda match: match[1] or "", data.decode("utf-8-sig"))

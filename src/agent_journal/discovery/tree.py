@@ -37,12 +37,12 @@ class Node:
         self.globs: dict[str, tuple[Callable[[str], object], Node]] = {}
         self.deep: dict[Part, Node] = {}
         self.stays = stays
-        """Set behind `**`: it holds for all folders below, too."""
+        """Set after `**`: it holds for all folders below, too."""
         self.files: list[Home] = []
         self.folders: list[Home] = []
         """Of whom a folder here is a unit."""
         self.searched: list[Home] = []
-        """Of whom a folder here holds units, as a person said."""
+        """Of whom a folder here holds units, according to the configuration."""
 
     def add(self, pattern: Pattern, home: Home) -> None:
         """Let a pattern lead to a home."""
@@ -57,7 +57,7 @@ class Node:
             node.searched.append(home)
 
     def step(self, part: Part) -> Node:
-        """The node behind a part."""
+        """The node that follows a part."""
         if part in {DEEP, PROJECTS}:
             return self.deep.setdefault(part, Node(stays=part))
         if not part.is_glob:
@@ -101,8 +101,8 @@ def laid_out(home: Home, name: str) -> Node:
         pattern = globs.below_its_root(text)
         for place, part in enumerate(pattern.parts, 1):
             below = pattern._replace(parts=pattern.parts[place:])
-            tells = part not in {DEEP, globs.ANY} and (below.parts or below.is_folder)
-            if tells and globs.matches(part, name):
+            is_distinctive = part not in {DEEP, globs.ANY} and (below.parts or below.is_folder)
+            if is_distinctive and globs.matches(part, name):
                 tree.add(below, Home(home.info, home.text))
     return tree
 
@@ -114,11 +114,13 @@ def of_such_names(home: Home) -> Node:
         pattern = globs.below_its_root(text)
         if not pattern.parts:
             continue
-        kept = next(place for place in range(len(pattern.parts) - 1, -1, -1) if _tells(pattern, place))
-        tree.add(pattern._replace(parts=(DEEP, *pattern.parts[kept:])), Home(home.info, home.text))
+        first = next(
+            place for place in range(len(pattern.parts) - 1, -1, -1) if _can_be_first(pattern, place)
+        )
+        tree.add(pattern._replace(parts=(DEEP, *pattern.parts[first:])), Home(home.info, home.text))
     return tree
 
 
-def _tells(pattern: Pattern, place: int) -> bool:
-    """Whether a part may be the first that is asked for: the name of a file, or what a folder is called."""
+def _can_be_first(pattern: Pattern, place: int) -> bool:
+    """Whether a part may be the first of a pattern: the name of a file, or what a folder is called."""
     return place == 0 or not pattern.is_folder or not pattern.parts[place].is_glob

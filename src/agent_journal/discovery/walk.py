@@ -1,6 +1,6 @@
 """The walk through folders: one that needs no glob is not listed at all, every other one once.
 
-Links are followed where a pattern names them, not where a glob finds them.
+Links are followed where a pattern names them, not where a glob matches them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAME = attrgetter("name")
 
 
 class Unit(NamedTuple):
-    """A file or folder that is read as a whole, and what tells whether it changed.
+    """A file or folder that is read as a whole, and what shows whether it changed.
 
     Of a folder, `size` is the sum and `mtime_ns` the newest of all files in it.
     """
@@ -68,13 +68,13 @@ class Walk:
             folder, active, is_named = pending.pop()
             nodes = self._nodes_for(active)
             inner: list[tuple[str, list[Node], bool]] = []
-            for found in self._in(folder, nodes, is_named=is_named):
-                if isinstance(found, Unit):
-                    yield found
+            for match in self._in(folder, nodes, is_named=is_named):
+                if isinstance(match, Unit):
+                    yield match
                     continue
-                yield from self._folder(found)
-                if deeper := nodes.into(found.name, found.following):
-                    inner.append((found.path, deeper, not nodes.is_listed))
+                yield from self._folder(match)
+                if deeper := nodes.into(match.name, match.following):
+                    inner.append((match.path, deeper, not nodes.is_listed))
             pending += reversed(inner)
 
     def _nodes_for(self, active: list[Node]) -> Nodes:
@@ -94,8 +94,8 @@ class Walk:
     def _named(self, folder: str, nodes: Nodes) -> Iterator[Unit | _Folder]:
         """What the patterns call by name, links too; the folder is not listed."""
         for name, following in nodes.literals.items():
-            if found := self._called(name, _joined(folder, name), following, Companions(folder)):
-                yield found
+            if match := self._called(name, _joined(folder, name), following, Companions(folder)):
+                yield match
 
     def _called(
         self, name: str, path: str, following: list[Node], companions: Companions
@@ -127,14 +127,14 @@ class Walk:
             following = [node for matches, node in tests if matches(name)]
             if name in named:
                 following += named[name]
-            found: Unit | _Folder | None = None
+            match: Unit | _Folder | None = None
             if entry.is_dir(follow_symlinks=False):
                 if following or stays:
-                    found = self._inner_folder(entry, following)
+                    match = self._inner_folder(entry, following)
             elif following or (is_deep and entry.is_symlink()):
-                found = self._inner_file(entry, following, named.get(name), companions, is_deep=is_deep)
-            if found is not None:
-                yield found
+                match = self._inner_file(entry, following, named.get(name), companions, is_deep=is_deep)
+            if match is not None:
+                yield match
 
     def _inner_folder(self, entry: os.DirEntry[str], following: list[Node]) -> _Folder | None:
         if is_litter(entry.name) or self._refused.entry(entry):
@@ -191,7 +191,7 @@ class Walk:
     def _is_new(self, path: str, status: os.stat_result) -> bool:
         """Whether a unit was not reached before, under this name or another."""
         self._matched += 1
-        # Windows tells no inode while listing; there are no links to be found there either.
+        # Windows gives no inode while listing; there are no links there either.
         known_by = (status.st_dev, status.st_ino) if status.st_ino else path
         if known_by in self._seen:
             return False
@@ -199,7 +199,7 @@ class Walk:
         return True
 
     def _folder(self, folder: _Folder) -> Iterator[Unit]:
-        """A folder as a unit, and the units in it where a person said that there are some."""
+        """A folder as a unit, and the units in it if the configuration names it."""
         if homes := [home for node in folder.following for home in node.folders]:
             yield from self._whole(folder.path, _whose(homes), homes[0].text)
         for node in folder.following:
@@ -223,8 +223,8 @@ class Walk:
             status = os.stat(path)
             files = [(each.st_size, each.st_mtime_ns) for each in self._files_below(path)]
         except _HoldsRefused as error:
-            said = f"it would be read as a whole, but {error} is not to be looked at"
-            self._note.add(Kind.UNREADABLE_FILE, path, detail=said)
+            reason = f"it would be read as a whole, but {error} is not to be looked at"
+            self._note.add(Kind.UNREADABLE_FILE, path, detail=reason)
             return
         except OSError as error:
             self._cannot(path, error)
@@ -262,7 +262,7 @@ def _whose(homes: list[Home]) -> str:
 
 
 def _may_hold(path: str, node: Node) -> bool:
-    """Whether behind a link there may be something that patterns lead to."""
+    """Whether a link may lead to something that patterns match."""
     if node.files or node.folders or node.searched or node.globs or node.deep:
         return True
     return any(os.path.lexists(_joined(path, name)) for name in node.literals)

@@ -21,7 +21,7 @@ MAX_FILE_BYTES = 2 << 30
 MAX_TOTAL_BYTES = 8 << 30
 MAX_RATIO = 200
 # Below this a high ratio is ordinary: small files of one repeated word.
-RATIO_MATTERS_FROM = 10_000_000
+MIN_RATIO_CHECK_BYTES = 10_000_000
 # Larger files must have a lower ratio: a conversation of short lines takes four times their size in memory.
 # Files of tools have ratios of 4 to 6 with gzip, and up to 19 with zstd.
 LARGE_BYTES = 128_000_000
@@ -29,9 +29,9 @@ MAX_RATIO_OF_LARGE = 20
 SETTING = "storage.max_inflated_mb"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _SUFFIXES = (".gz", ".zst")
-_BLOCK = 1 << 18
+_BLOCK_BYTES = 1 << 18
 # Four bytes of zstd may become 128 KB: so much is decompressed at once.
-_PIECE = 1 << 10
+_PACKED_PIECE_BYTES = 1 << 10
 
 
 class _Allowed:
@@ -95,7 +95,7 @@ class Counted(Reading):
 
     def read(self, size: int = -1, /) -> bytes:
         try:
-            block = self._stream.read(size if size >= 0 else _BLOCK)
+            block = self._stream.read(size if size >= 0 else _BLOCK_BYTES)
         except (zlib.error, EOFError, OSError) as error:
             raise UnreadableSource(self._label, f"it is damaged here ({error})") from error
         self._count += len(block)
@@ -104,7 +104,7 @@ class Counted(Reading):
         return block
 
     def _check(self) -> None:
-        if self._count > RATIO_MATTERS_FROM and _Allowed.asked is not None:
+        if self._count > MIN_RATIO_CHECK_BYTES and _Allowed.asked is not None:
             asked, _Allowed.asked = _Allowed.asked, None
             allow(asked())
         allowed = _allowed_bytes()
@@ -115,7 +115,7 @@ class Counted(Reading):
         if self._count > MAX_FILE_BYTES or self._total.inflated > MAX_TOTAL_BYTES:
             raise UnreadableSource(self._label, self._left_out("it inflates beyond the limit (a bomb?)"))
         packed = max(self._packed, 1)
-        if self._count > RATIO_MATTERS_FROM and self._count > MAX_RATIO * packed:
+        if self._count > MIN_RATIO_CHECK_BYTES and self._count > MAX_RATIO * packed:
             raise UnreadableSource(self._label, f"it inflates more than {MAX_RATIO} times (a bomb)")
         if self._count > LARGE_BYTES and self._count > MAX_RATIO_OF_LARGE * packed:
             reason = f"{packed:,} bytes inflate more than {MAX_RATIO_OF_LARGE} times"
@@ -123,7 +123,7 @@ class Counted(Reading):
 
     def _left_out(self, reason: str) -> str:
         return (
-            f"what is behind its first {self._count:,} bytes is left out: {reason}; if you trust it, "
+            f"what follows its first {self._count:,} bytes is left out: {reason}; if you trust it, "
             f"allow more with 'aj config set {SETTING} MB' or unpack it, and read it again"
         )
 
@@ -188,7 +188,7 @@ class _Zstd(Reading):
         import zstandard  # noqa: PLC0415 (only compressed files need it)
 
         try:
-            while self._packed or (piece := self._stream.read(_PIECE)):
+            while self._packed or (piece := self._stream.read(_PACKED_PIECE_BYTES)):
                 self._packed = self._packed or piece
                 if self._frame is None:
                     self._frame = zstandard.ZstdDecompressor().decompressobj()

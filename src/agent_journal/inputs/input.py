@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 HEAD_BYTES = 65_536
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 _HELD_BYTES = 1 << 20
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, zstd
 _DATABASE = b"SQLite format 3\0"
-# What operating systems and version control leave beside people's files.
+# What operating systems and version control leave next to people's files.
 _LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX", ".git", "__pycache__"})
 _own: Counter[tuple[int, int]] = Counter()
 """What this process is writing, by device and inode."""
@@ -47,7 +47,7 @@ class Stream(Protocol):
         """At most so many bytes; none at the end."""
 
     def close(self) -> None:
-        """Let go of what is behind it."""
+        """Release the file that it reads."""
 
     def __enter__(self) -> Self: ...
 
@@ -72,7 +72,7 @@ class Source(Protocol):
 
     @property
     def label(self) -> str:
-        """How a person would recognise it."""
+        """How a person would recognize it."""
 
     @property
     def path(self) -> str:
@@ -93,13 +93,13 @@ class Source(Protocol):
         """Files, then folders directly below, each sorted by name; none for a file."""
 
     def companion(self, *names: str) -> Source | None:
-        """A file beside this one (below it, for a folder), or None; `..` goes up.
+        """A file next to this one (below it, for a folder), or None; `..` goes up.
 
         Each name is one step; a name with a separator in it, as hostile content may have, is no file.
         """
 
     def companions(self, *names: str) -> Sequence[Source]:
-        """What lies in a folder beside this file (below it, for a folder); none if there is none."""
+        """What is in a folder next to this file (below it, for a folder); none if there is none."""
 
 
 def sha256(source: Source) -> str:
@@ -108,7 +108,7 @@ def sha256(source: Source) -> str:
     Of a folder: over the paths and sizes of its files, and the content of those that are text. The pictures
     and sounds of an export may be gigabytes; they are named by its conversations, not read.
     """
-    if known := getattr(source, "sha256", None):  # one that is kept knows its own
+    if known := getattr(source, "sha256", None):  # a stored one knows its own
         return str(known)
     if isinstance(source, Held):
         return hashlib.sha256(source.data).hexdigest()
@@ -124,7 +124,7 @@ def sha256(source: Source) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
         is_begun = False
         try:
-            while block := stream.read(_BLOCK):
+            while block := stream.read(_BLOCK_BYTES):
                 digest.update(block)
                 is_begun = True
         except UnreadableSource:  # something packed that breaks off: what comes before that is read
@@ -207,7 +207,7 @@ def is_litter(name: str) -> bool:
 
 
 class _RegularFile(io.FileIO):
-    """An open file; a disk that fails and a file of the system that gives nothing are told as such."""
+    """An open file; a failing disk and a system file without data are reported as such."""
 
     def __init__(self, handle: int, label: str) -> None:
         super().__init__(handle, "rb")
@@ -344,19 +344,19 @@ class Folder:
             entries = sorted(os.scandir(self.location), key=_files_first)
         except OSError as error:
             raise UnreadableSource(self.label, _reason(error)) from error
-        found: list[Source] = []
+        children: list[Source] = []
         for entry in entries:
             path = f"{self.path}/{entry.name}" if self.path else entry.name
             if is_litter(entry.name) or (_own and _is_own(entry)):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                found.append(Folder(entry.path, path, self._root))
+                children.append(Folder(entry.path, path, self._root))
             elif _is_special(entry):
                 # Links, pipes and sockets are listed so that they can be named.
-                found.append(NotFollowed(entry.path, path, self._root))
+                children.append(NotFollowed(entry.path, path, self._root))
             else:
-                found.append(File(entry.path, path))
-        return found
+                children.append(File(entry.path, path))
+        return children
 
     def companion(self, *names: str) -> Source | None:
         return self._inside().companion(*names)
@@ -393,7 +393,7 @@ class NotFollowed(File):
 
 
 class Stdin:
-    """Standard input, kept so that it can be looked at first and read afterwards."""
+    """Standard input, buffered so that it can be examined first and read afterwards."""
 
     is_folder = False
     name = "-"
@@ -404,19 +404,19 @@ class Stdin:
     def __init__(self, stream: IO[bytes] | None = None) -> None:
         import tempfile  # noqa: PLC0415 (slow to import, needed only here)
 
-        self._kept = tempfile.SpooledTemporaryFile(max_size=8 * _BLOCK)  # noqa: SIM115 (lives as long as the source)
+        self._buffer = tempfile.SpooledTemporaryFile(max_size=8 * _BLOCK_BYTES)  # noqa: SIM115 (lives as long as the source)
         stream = stream or sys.stdin.buffer
         self.size = 0
         while block := _next_block(stream):
-            self.size += self._kept.write(block)
+            self.size += self._buffer.write(block)
 
     def __del__(self) -> None:
-        self._kept.close()
+        self._buffer.close()
 
     def bytes_at(self, position: int, count: int) -> bytes:
         """So many bytes from there on, or all that follow if these are fewer."""
-        self._kept.seek(position)
-        return self._kept.read(count)
+        self._buffer.seek(position)
+        return self._buffer.read(count)
 
     def open(self) -> io.RawIOBase:
         return _Again(self)
@@ -433,12 +433,12 @@ class Stdin:
 
 def _next_block(stream: IO[bytes]) -> bytes:
     """The next bytes of a stream; whoever started us may have made it one that does not wait for them."""
-    block: bytes | None = stream.read(_BLOCK)
+    block: bytes | None = stream.read(_BLOCK_BYTES)
     while block is None:
         import select  # noqa: PLC0415 (seldom needed)
 
         select.select([stream], [], [])
-        block = stream.read(_BLOCK)
+        block = stream.read(_BLOCK_BYTES)
     return block
 
 
@@ -485,13 +485,13 @@ class Member:
         return f"{self.path}/{name}" if self.path else name
 
     def companion(self, *names: str) -> Source | None:
-        found = self._beside(names, is_folder=False)
-        return found if _are_steps(names) and self.archive.has(found.inside) else None
+        member = self._neighbor(names, is_folder=False)
+        return member if _are_steps(names) and self.archive.has(member.inside) else None
 
     def companions(self, *names: str) -> Sequence[Source]:
-        return self._beside(names, is_folder=True).children() if _are_steps(names) else ()
+        return self._neighbor(names, is_folder=True).children() if _are_steps(names) else ()
 
-    def _beside(self, names: Sequence[str], *, is_folder: bool) -> Member:
+    def _neighbor(self, names: Sequence[str], *, is_folder: bool) -> Member:
         folder = self.inside if self.is_folder else self.inside.rpartition("/")[0]
         base = self.path if self.is_folder else self.path.rpartition("/")[0]
         return Member(self.archive, _joined(folder, names), _joined(base, names), is_folder=is_folder)
@@ -541,7 +541,7 @@ def is_address(location: str) -> bool:
 
 
 def why_absent(location: str) -> str:
-    """What is said of a file that is not there."""
+    """The reason why a file is not there."""
     if is_address(location):
         return "it is an address; save what is there, and give the file"
     return "there is no such file or folder"
@@ -564,7 +564,7 @@ def open_source(location: str) -> Source:
 
 def opened(source: Source) -> Source:
     """The source itself; of a small file its bytes, of a zip or a compressed file what is in it."""
-    if own := getattr(source, "opened", None):  # one that is kept remembers what was in it
+    if own := getattr(source, "opened", None):  # a stored one remembers what was in it
         inside: Source = own()
         return inside
     if not isinstance(source, File | Stdin):
@@ -588,7 +588,7 @@ def _held(file: File) -> File:
         if size > _HELD_BYTES:
             return file
         data = stream.read()
-    # A database is read together with what lies beside it, and both must be of one moment.
+    # A database is read together with its companions, and both must be of one moment.
     return file if data.startswith(_DATABASE) else Held(file, data)
 
 

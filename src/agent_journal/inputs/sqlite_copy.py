@@ -1,7 +1,7 @@
 """SQLite files of other programs, read from a private copy, so that theirs is neither locked nor changed.
 
 A program in WAL mode keeps its newest rows in a second file, `-wal`, which is copied too. What is read is
-somebody else's data: its schema may hold views and triggers, its pages may be damaged or made to be.
+the data of strangers: its schema may hold views and triggers, its pages may be damaged or made to be.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 MAGIC = b"SQLite format 3\0"
 MAX_BYTES = 64 << 30
-_BLOCK = 1 << 20
-# The header of a -wal file; it changes when the program begins the file anew.
-_WAL_HEADER = 32
-_TRIES = 5
-# SQLite tells every so many of its instructions, and is stopped after so many in one query: a recursive view
-# in a database from a stranger would never end.
-_STEPS, _MOST_STEPS = 1_000_000, 20_000
+_BLOCK_BYTES = 1 << 20
+# The header of a -wal file; it changes when the program begins the file again.
+_WAL_HEADER_BYTES = 32
+_MAX_COPY_ATTEMPTS = 5
+# SQLite calls us after this many of its instructions, and is stopped after this many calls in one query: a
+# recursive view in a database from a stranger would never end.
+_STEPS_PER_CHECK, _MAX_STEPS = 1_000_000, 20_000
 MAX_VALUE_BYTES = 128 << 20
-_MAX_NAMED = 20
-_ANY_LENGTH = (1 << 31) - 1
+_MAX_NAMED_VALUES = 20
+_MAX_SQLITE_BYTES = (1 << 31) - 1
 
 
 class _OmittedValues(threading.local):
@@ -63,7 +63,7 @@ class Database:
         """Whether it is a private copy, which may be changed."""
         self._steps = 0
         _harden(connection)
-        connection.set_progress_handler(self._is_too_long, _STEPS)
+        connection.set_progress_handler(self._is_too_long, _STEPS_PER_CHECK)
 
     @cached_property
     def tables(self) -> frozenset[str]:
@@ -102,7 +102,7 @@ class Database:
         """
         import apsw  # noqa: PLC0415
 
-        self._connection.limit(apsw.SQLITE_LIMIT_LENGTH, _ANY_LENGTH)
+        self._connection.limit(apsw.SQLITE_LIMIT_LENGTH, _MAX_SQLITE_BYTES)
         self._connection.pragma("query_only", 0)
         self._connection.pragma("ignore_check_constraints", 1)
         try:
@@ -126,18 +126,18 @@ class Database:
         ]
         if sizes:
             self._connection.execute(f"UPDATE {place} SET {column_} = '' WHERE {is_large}")  # noqa: S608
-        for size in sizes[:_MAX_NAMED]:
-            said = f"a value of {size:,} bytes; more than {MAX_VALUE_BYTES:,} are not read"
-            _omitted.places.append((self._label, f"{table}.{column}", said))
-        if len(sizes) > _MAX_NAMED:
+        for size in sizes[:_MAX_NAMED_VALUES]:
+            detail = f"a value of {size:,} bytes; more than {MAX_VALUE_BYTES:,} are not read"
+            _omitted.places.append((self._label, f"{table}.{column}", detail))
+        if len(sizes) > _MAX_NAMED_VALUES:
             _omitted.places.append(
-                (self._label, f"{table}.{column}", f"{len(sizes) - _MAX_NAMED:,} more such values")
+                (self._label, f"{table}.{column}", f"{len(sizes) - _MAX_NAMED_VALUES:,} more such values")
             )
         return len(sizes)
 
     def _is_too_long(self) -> bool:
         self._steps += 1
-        return self._steps > _MOST_STEPS
+        return self._steps > _MAX_STEPS
 
 
 def _quoted(name: str) -> str:
@@ -152,7 +152,7 @@ def _harden(connection: apsw.Connection) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
-    with suppress(apsw.Error):  # a damaged file is told when it is read
+    with suppress(apsw.Error):  # damage is reported when the file is read
         connection.pragma("cell_size_check", 1)
         connection.pragma("mmap_size", 0)
         connection.pragma("query_only", 1)
@@ -161,7 +161,7 @@ def _harden(connection: apsw.Connection) -> None:
 @contextmanager
 def opened(source: Source) -> Iterator[Database]:
     """A database as it is now, with what is still in its `-wal`. The copy goes when it is closed."""
-    if own := getattr(source, "database", None):  # one that is kept answers itself
+    if own := getattr(source, "database", None):  # a stored one answers itself
         with own() as database:
             yield database
         return
@@ -187,14 +187,14 @@ def glanced(source: Source) -> Iterator[Database]:
         return
     from urllib.parse import quote  # noqa: PLC0415
 
-    # Nobody is told that we read, and nothing is written beside it.
+    # Reading takes no lock and writes no file next to the database.
     address = f"file:{quote(os.path.abspath(source.location))}?mode=ro&immutable=1"
     with closing(_connected(address, source.label)) as connection:
         yield Database(connection, source.label)
 
 
 def has_wal(source: Source) -> bool:
-    """Whether a program has rows beside the database that are not in it yet."""
+    """Whether a program has rows in a `-wal` that are not in the database yet."""
     return source.companion(f"{source.name}-wal") is not None
 
 
@@ -210,8 +210,8 @@ def _connected(address: str, label: str) -> apsw.Connection:
 
 
 def _copy(source: Source, target: str) -> None:
-    """Copy database and -wal of one moment: anew if the program moved rows between them meanwhile."""
-    for _ in range(_TRIES):
+    """Copy database and -wal of one moment: again if the program moved rows between them meanwhile."""
+    for _ in range(_MAX_COPY_ATTEMPTS):
         before = _state(source)
         _copy_bytes(source, target)
         wal = source.companion(f"{source.name}-wal")
@@ -239,7 +239,7 @@ def _state(source: Source) -> tuple[object, ...]:
 def _start(wal: Source) -> bytes:
     try:
         with wal.open() as stream:
-            return stream.read(_WAL_HEADER)
+            return stream.read(_WAL_HEADER_BYTES)
     except UnreadableSource:  # it went away meanwhile
         return b""
 
@@ -247,7 +247,7 @@ def _start(wal: Source) -> bytes:
 def _copy_bytes(source: Source, target: str) -> None:
     size = 0
     with source.open() as stream, open(target, "wb", buffering=0) as out:
-        while block := stream.read(_BLOCK):
+        while block := stream.read(_BLOCK_BYTES):
             size += len(block)
             if size > MAX_BYTES:
                 raise UnreadableSource(source.label, f"it is larger than {MAX_BYTES >> 30} GiB")

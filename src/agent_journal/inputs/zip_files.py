@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent_journal.inputs.input import Source, Stream
 
 MAX_MEMBERS = 50_000
-_ENCRYPTED = 0x1
+_ENCRYPTED_FLAG = 0x1
 _NO_NAMES = {"", ".", ".."}
 
 
@@ -86,7 +86,7 @@ class Archive:
         label = f"{self.label}/{inside}"
         if inside in self._refused:
             raise UnreadableSource(label, self._refused[inside])
-        if info.flag_bits & _ENCRYPTED:
+        if info.flag_bits & _ENCRYPTED_FLAG:
             raise UnreadableSource(label, "it is encrypted; unpack the zip and give the folder")
         try:
             stream = self._zip.open(info)
@@ -116,19 +116,19 @@ def _seekable(file: Source) -> IO[bytes]:
 
 def _by_path(members: list[zipfile.ZipInfo]) -> tuple[dict[str, zipfile.ZipInfo], dict[str, str]]:
     """Files by their paths inside, and why some of them are not opened."""
-    found: dict[str, zipfile.ZipInfo] = {}
+    by_path: dict[str, zipfile.ZipInfo] = {}
     refused: dict[str, str] = {}
     named = [(info, _steps(info)) for info in members if not info.is_dir()]
     for info, steps in sorted(named, key=lambda pair: _leads_out(pair[1])):
         path = "/".join(step for step in steps if step not in _NO_NAMES)
         if not path:
             continue
-        before = found.setdefault(path, info)
+        before = by_path.setdefault(path, info)
         if before is info and _leads_out(steps):
             refused[path] = f"its path leads out of the zip ({info.filename})"
         elif (before.CRC, before.file_size) != (info.CRC, info.file_size) and not _leads_out(steps):
             refused[path] = f"two files in the zip are called {path}; unpack it and give the folder"
-    return found, refused
+    return by_path, refused
 
 
 def _steps(info: zipfile.ZipInfo) -> list[str]:

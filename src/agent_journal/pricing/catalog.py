@@ -91,10 +91,10 @@ def _look_up(model: str) -> list[Offer] | None:
     snapshot = get_snapshot()
     for name, vendor in _names(model):
         try:
-            _, found = snapshot.find_provider_model(name, None, vendor, None)
+            _, model_prices = snapshot.find_provider_model(name, None, vendor, None)
         except LookupError:
             continue
-        return _offers(found.prices)
+        return _offers(model_prices.prices)
     return None
 
 

@@ -18,10 +18,10 @@ _PLAIN = frozenset({int, bool, type(None)})
 # Python writes numbers beyond these with an exponent: 1e+16 and 1e-05, where msgspec has 1e16 and 0.00001.
 _SMALL, _LARGE = 1e-4, 1e16
 # msgspec decodes up to the interpreter's recursion limit; writing wraps the value a few levels more.
-_HEADROOM = 2
-_SHOWN_DIGITS = 40
+_HEADROOM_FACTOR = 2
+_MAX_SHOWN_DIGITS = 40
 # Some programs write every double with as many digits as any double may need.
-_FLOAT_DIGITS = 17
+_MAX_FLOAT_DIGITS = 17
 
 
 class NotCanonical(ValueError):
@@ -62,7 +62,7 @@ def _has_exponents(value: Any) -> bool:
 
 def _deep(value: Any) -> bytes:
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(limit * _HEADROOM)
+    sys.setrecursionlimit(limit * _HEADROOM_FACTOR)
     try:
         return _encoder.encode(value)
     finally:
@@ -77,7 +77,7 @@ def parse(text: bytes, *, exact: bool = False) -> Any:
     try:
         return json.loads(
             text.decode(),
-            object_pairs_hook=_without_twins,
+            object_pairs_hook=_without_repeated_keys,
             parse_constant=_no_number,
             parse_float=_exact_float if exact else _finite_float,
             parse_int=_exact_int if exact else None,
@@ -98,11 +98,11 @@ def _written_by_python(value: Any) -> bytes:
         raise NotCanonical("a text in it holds half a character") from error
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise NotCanonical("an object in it has a key twice")
-    return found
+    return members
 
 
 def _finite_float(text: str) -> float:
@@ -122,7 +122,7 @@ def _exact_float(text: str) -> float:
         raise NotCanonical(f"the number {_shortened(text)} is too small for a 64-bit float") from error
     if number == 0 and stated != 0:
         raise NotCanonical(f"the number {_shortened(text)} is too small for a 64-bit float")
-    if len(stated.as_tuple().digits) > _FLOAT_DIGITS and stated != Decimal(repr(number)):
+    if len(stated.as_tuple().digits) > _MAX_FLOAT_DIGITS and stated != Decimal(repr(number)):
         raise NotCanonical(f"the number {_shortened(text)} has more digits than a 64-bit float holds")
     return number
 
@@ -134,7 +134,7 @@ def _exact_int(text: str) -> int:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN_DIGITS else f"{text[:_SHOWN_DIGITS]}…"
+    return text if len(text) <= _MAX_SHOWN_DIGITS else f"{text[:_MAX_SHOWN_DIGITS]}…"
 
 
 def _no_number(text: str) -> Any:

@@ -48,19 +48,19 @@ class TokenTotals(msgspec.Struct, kw_only=True):
             return totals[0] if totals else cls()
         return cls(**{name: sum(map(attrgetter(name), totals)) for name in cls.__struct_fields__})
 
-    def add(self, spent: UsageSum, cost_usd: float, unpriced: int) -> None:
+    def add(self, usage: UsageSum, cost_usd: float, unpriced: int) -> None:
         """Add usage with its cost and the number of its tokens without a price."""
-        self.messages += spent.answers
-        self.input += spent.input
-        self.output += spent.output
-        self.cache_read += spent.cache_read
-        self.cache_write += spent.cache_write
-        self.cache_write_5m += spent.cache_write_5m
-        self.cache_write_1h += spent.cache_write_1h
-        self.reasoning += spent.reasoning
-        self.total += spent.total
+        self.messages += usage.answers
+        self.input += usage.input
+        self.output += usage.output
+        self.cache_read += usage.cache_read
+        self.cache_write += usage.cache_write
+        self.cache_write_5m += usage.cache_write_5m
+        self.cache_write_1h += usage.cache_write_1h
+        self.reasoning += usage.reasoning
+        self.total += usage.total
         self.cost_usd += cost_usd
-        if spent.is_stated:
+        if usage.is_stated:
             self.cost_stated_usd += cost_usd
         self.unpriced += unpriced
 

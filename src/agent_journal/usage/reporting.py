@@ -45,13 +45,13 @@ def build_report(
     prices = Prices(config)
     builder = ReportBuilder(store, by, prices, zone, now, estimate=estimate)
     number = builder.periods.__getitem__
-    for spent in store.usage(wanted, number, sizes=builder.sizes, per=builder.per):
-        builder.add(spent)
+    for usage in store.usage(wanted, number, sizes=builder.sizes, per=builder.per):
+        builder.add(usage)
     if estimate:
         from agent_journal.usage.estimating import estimate_usage  # noqa: PLC0415 (a tokenizer)
 
-        for spent in estimate_usage(store, wanted, number):
-            builder.add(spent)
+        for usage in estimate_usage(store, wanted, number):
+            builder.add(usage)
     else:
         builder.notices.uncounted = store.uncounted(wanted)
     prices.save_cache()
@@ -59,7 +59,7 @@ def build_report(
 
 
 class ReportBuilder:
-    """Takes sums, then tells the report they make."""
+    """Takes sums, then returns the report they make."""
 
     def __init__(
         self, store: Store, by: By, prices: Prices, zone: tzinfo | None, now: int, *, estimate: bool
@@ -85,29 +85,29 @@ class ReportBuilder:
         self._infos: dict[str, readers.ReaderInfo | None] = {}
         self._unpriced: Counter[str] = Counter()
 
-    def add(self, spent: UsageSum) -> None:
+    def add(self, usage: UsageSum) -> None:
         """Add the usage of one model at one time."""
         notices = self.notices
-        if spent.state == "odd":
-            _count(notices.impossible, spent)
+        if usage.state == "odd":
+            _count(notices.impossible, usage)
             return
-        if spent.state == "empty":
-            _count(notices.without_counts, spent)
+        if usage.state == "empty":
+            _count(notices.without_counts, usage)
             return
-        if spent.estimated and not self._estimate:
-            _count(notices.estimated, spent)
+        if usage.estimated and not self._estimate:
+            _count(notices.estimated, usage)
             return
-        if spent.state == "partly":
-            _count(notices.refused, spent)
-        self._note_time(spent)
-        cost, unpriced = self._cost(spent)
+        if usage.state == "partly":
+            _count(notices.refused, usage)
+        self._note_time(usage)
+        cost, unpriced = self._cost(usage)
         if unpriced:
-            self._unpriced[spent.model or ""] += unpriced
-        row = self._row(spent)
-        sums = row.models.get(spent.model)
+            self._unpriced[usage.model or ""] += unpriced
+        row = self._row(usage)
+        sums = row.models.get(usage.model)
         if sums is None:
-            sums = row.models[spent.model] = TokenTotals()
-        sums.add(spent, cost, unpriced)
+            sums = row.models[usage.model] = TokenTotals()
+        sums.add(usage, cost, unpriced)
 
     def report(self) -> Report:
         """Return the report of all usage added."""
@@ -132,48 +132,48 @@ class ReportBuilder:
             notices=self.notices,
         )
 
-    def _note_time(self, spent: UsageSum) -> None:
-        slot = self.periods.slots[spent.bucket][1]
+    def _note_time(self, usage: UsageSum) -> None:
+        slot = self.periods.slots[usage.bucket][1]
         if slot is None:
-            self.notices.undated += spent.answers
+            self.notices.undated += usage.answers
         elif not _FIRST_SLOT <= slot <= self._last_slot:
-            self.notices.misdated += spent.answers
+            self.notices.misdated += usage.answers
 
-    def _cost(self, spent: UsageSum) -> tuple[float, int]:
+    def _cost(self, usage: UsageSum) -> tuple[float, int]:
         """Return the cost, and the number of tokens without a price."""
-        info = self._info(spent.source)
-        if spent.is_stated:
-            return spent.cost_usd or 0.0, 0
-        size = 0 if info is not None and info.sums_requests else spent.price_tier_threshold
-        rates = self._prices.rates(spent.model, self.periods.slots[spent.bucket][1], size)
+        info = self._info(usage.source)
+        if usage.is_stated:
+            return usage.cost_usd or 0.0, 0
+        size = 0 if info is not None and info.sums_requests else usage.price_tier_threshold
+        rates = self._prices.rates(usage.model, self.periods.slots[usage.bucket][1], size)
         if rates is None:
-            return 0.0, spent.total
-        return rates.cost(spent), spent.other  # unknown whether these were input or output
+            return 0.0, usage.total
+        return rates.cost(usage), usage.other  # unknown whether these were input or output
 
     def _info(self, source: str) -> readers.ReaderInfo | None:
         if source not in self._infos:
             self._infos[source] = readers.info(source)
         return self._infos[source]
 
-    def _row(self, spent: UsageSum) -> Row:
-        holder = self._row_holder(spent.conversation) if self._holders else None
-        key = (self._name(spent) if holder is None else holder.key, bool(spent.estimated))
+    def _row(self, usage: UsageSum) -> Row:
+        holder = self._row_holder(usage.conversation) if self._holders else None
+        key = (self._name(usage) if holder is None else holder.key, bool(usage.estimated))
         row = self._rows.get(key)
         if row is None:
-            name = self._name(spent) if holder is None else holder.id
-            row = Row(name=name, is_estimated=bool(spent.estimated), models={}, holder=holder)
+            name = self._name(usage) if holder is None else holder.id
+            row = Row(name=name, is_estimated=bool(usage.estimated), models={}, holder=holder)
             self._rows[key] = row
         return row
 
-    def _name(self, spent: UsageSum) -> str | None:
+    def _name(self, usage: UsageSum) -> str | None:
         """Return the name of the row."""
         if self._by == "model":
-            return spent.model
+            return usage.model
         if self._by == "source":
-            return spent.source
+            return usage.source
         if self._by == "project":
-            return spent.project
-        return self.periods.slots[spent.bucket][0]
+            return usage.project
+        return self.periods.slots[usage.bucket][0]
 
     def _row_holder(self, key: int) -> UsageConversation | None:
         """Return the conversation of the row: usage of subagents and duplicates counts for their parent."""
@@ -187,5 +187,5 @@ class ReportBuilder:
         return holder
 
 
-def _count(counts: dict[str, int], spent: UsageSum) -> None:
-    counts[spent.source] = counts.get(spent.source, 0) + spent.answers
+def _count(counts: dict[str, int], usage: UsageSum) -> None:
+    counts[usage.source] = counts.get(usage.source, 0) + usage.answers

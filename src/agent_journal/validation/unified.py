@@ -30,19 +30,19 @@ ROLES = ("user", "assistant", "system", "tool", "function")
 SCHEMA = "validation/schemas/unified-1.0.0.schema.json"
 # What makes a JSON object a unified conversation, or one that was meant to be.
 _SIGNS = frozenset({"schema_version", "conversation_id", "platform", "messages"})
-_ENOUGH_SIGNS = 3
-_MOST_SCHEMA_ERRORS = 100
-# Where documents of this program keep what the schema has no place for.
-_OURS = "agent_journal"
-# Required fields that the data quality checks have words of their own for.
-_TOLD = frozenset({"conversation_id", "platform.name", "messages"})
+_MIN_SIGNS_COUNT = 3
+_MAX_SCHEMA_ERRORS = 100
+# Where documents of this program have what the schema cannot hold.
+_OWN_FIELD = "agent_journal"
+# Required fields that the data quality checks report with errors of their own.
+_CHECKED_PATHS = frozenset({"conversation_id", "platform.name", "messages"})
 _UNSTATED = "Missing {}: the source does not state it"
 # Notes of readers that are errors here, since the mapping document demands what was inferred.
 _FAULTS = {Kind.MISSING_FIELD.label: _UNSTATED, Kind.UNKNOWN_ROLE.label: "Invalid {}"}
 _FIRST_YEAR = "2020-01-01T00:00:00.000Z"
 _HOUR_MS = 3_600_000
-_EXPENSIVE = 100
-_FEW_MESSAGES, _FEW_TOKENS = 2, 10
+_MAX_COST_USD = 100
+_MIN_MESSAGES, _MIN_TOKENS = 2, 10
 _SECRET = re.compile(
     r"""(?i:api[_-]?key|password|secret|token)["']?\s*[:=]\s*["']?[^\s"'<>{}$*]{8,}"""
     r"""|-----BEGIN [A-Z ]*PRIVATE KEY"""
@@ -50,7 +50,7 @@ _SECRET = re.compile(
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """What was found of one conversation."""
+    """The problems of one conversation."""
 
     conversation: str | None
     valid: bool
@@ -58,14 +58,14 @@ class Result(Struct, frozen=True, kw_only=True):
     warnings: list[str]
 
 
-class _Found(NamedTuple):
+class _Problems(NamedTuple):
     errors: list[str]
     warnings: list[str]
 
 
 def is_unified(record: Mapping[str, Any]) -> bool:
     """Whether a JSON object is a unified conversation, or was meant to be one."""
-    return len(_SIGNS.intersection(record)) >= _ENOUGH_SIGNS
+    return len(_SIGNS.intersection(record)) >= _MIN_SIGNS_COUNT
 
 
 def check(
@@ -78,36 +78,36 @@ def check(
     unsupported: Iterable[int] = (),
     allows_empty_text: bool = False,
 ) -> Result:
-    """Check a document; behind `now` is the future.
+    """Check a document; after `now` is the future.
 
     `required` are paths that its platform must have, `a|b` being one of two. `noted` is what its
     reader noted: what the source does not state is an error. `unsupported` are the places of messages whose
     content in the source is neither a text nor a block nor a list of blocks. `allows_empty_text` is whether
-    its source writes an empty text where nothing is said.
+    its source writes an empty text for a message without any.
     """
-    found = _Found([], [])
+    problems = _Problems([], [])
     if not isinstance(document, dict):
         return Result(conversation=None, valid=False, errors=["it is no JSON object"], warnings=[])
-    found.errors.extend(f"schema: {error}" for error in schema_errors(document))
+    problems.errors.extend(f"schema: {error}" for error in schema_errors(document))
     # What is no object has no field: so says the mapping document, and places stay those of the file.
     messages = [each if isinstance(each, dict) else {} for each in _list(document.get("messages"))]
     if level != "lenient":
-        _standard(document, messages, now, found)
-        _content(messages, found, allows_empty_text=allows_empty_text)
-        found.errors.extend(f"Message {place} has an unsupported content format" for place in unsupported)
-        _roles(messages, found)
-        found.errors.extend(_missing(document, messages, required))
-        found.errors.extend(_fault(note) for note in noted if note.kind in _FAULTS)
+        _standard(document, messages, now, problems)
+        _content(messages, problems, allows_empty_text=allows_empty_text)
+        problems.errors.extend(f"Message {place} has an unsupported content format" for place in unsupported)
+        _roles(messages, problems)
+        problems.errors.extend(_missing(document, messages, required))
+        problems.errors.extend(_fault(note) for note in noted if note.kind in _FAULTS)
     if level == "strict":
         for rule in _STRICT:
-            rule(document, messages, now, found)
-    valid = not found.errors and not (level == "strict" and found.warnings)
+            rule(document, messages, now, problems)
+    valid = not problems.errors and not (level == "strict" and problems.warnings)
     name = document.get("conversation_id")
     return Result(
         conversation=name if isinstance(name, str) else None,
         valid=valid,
-        errors=found.errors,
-        warnings=found.warnings,
+        errors=problems.errors,
+        warnings=problems.warnings,
     )
 
 
@@ -117,7 +117,7 @@ def _validator() -> Any:
     import msgspec  # noqa: PLC0415
 
     schema = msgspec.json.decode(pkgutil.get_data("agent_journal", SCHEMA) or b"{}")
-    # Draft 7 has no format `uuid`, so it is told what one is.
+    # Draft 7 has no format `uuid`, so it is defined here.
     return jsonschema_rs.Draft7Validator(schema, validate_formats=True, formats={"uuid": ids.is_uuid})
 
 
@@ -129,7 +129,7 @@ def schema_errors(document: Any) -> Iterator[str]:
         yield f"it cannot be checked ({refused})"
         return
     for count, error in enumerate(errors):
-        if count == _MOST_SCHEMA_ERRORS:
+        if count == _MAX_SCHEMA_ERRORS:
             yield "there are more"
             return
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
@@ -139,44 +139,46 @@ def schema_errors(document: Any) -> Iterator[str]:
 # The checks of the mapping document, in its order and its words.
 
 
-def _standard(document: dict[str, Any], messages: list[dict[str, Any]], now: str, found: _Found) -> None:
+def _standard(
+    document: dict[str, Any], messages: list[dict[str, Any]], now: str, problems: _Problems
+) -> None:
     platform = document.get("platform")
     if not document.get("conversation_id"):
-        found.errors.append("Missing conversation_id")
+        problems.errors.append("Missing conversation_id")
     if not (isinstance(platform, dict) and platform.get("name")):
-        found.errors.append("Missing platform name")
+        problems.errors.append("Missing platform name")
     if not messages:
-        found.errors.append("No messages found")
+        problems.errors.append("No messages found")
     for place, message in enumerate(messages):
         at = message.get("timestamp")
         if not at:
-            found.errors.append(f"Message {place} missing timestamp")
+            problems.errors.append(f"Message {place} missing timestamp")
         if _is_later(at, now):
-            found.warnings.append(f"Message {place} has future timestamp")
+            problems.warnings.append(f"Message {place} has future timestamp")
     if undated := sum(map(_is_undated, messages)):
         have = "has no timestamp of its own" if undated == 1 else "have no timestamp of their own"
-        found.warnings.append(f"{undated} of {len(messages)} messages {have}")
+        problems.warnings.append(f"{undated} of {len(messages)} messages {have}")
 
 
-def _content(messages: list[dict[str, Any]], found: _Found, *, allows_empty_text: bool) -> None:
+def _content(messages: list[dict[str, Any]], problems: _Problems, *, allows_empty_text: bool) -> None:
     for place, message in enumerate(messages):
         if not _has_length(message.get("content")):
-            found.errors.append(f"Message {place} has empty content")
+            problems.errors.append(f"Message {place} has empty content")
         elif _is_filled_in(message):
-            told = found.warnings if allows_empty_text else found.errors
-            told.append(f"Message {place} has empty content")
+            target = problems.warnings if allows_empty_text else problems.errors
+            target.append(f"Message {place} has empty content")
 
 
 def _is_filled_in(message: dict[str, Any]) -> bool:
     """Whether a document has an empty text where its source has no content at all, and says so."""
-    ours = message.get(_OURS)
-    return isinstance(ours, dict) and ours.get("empty") is True
+    own_fields = message.get(_OWN_FIELD)
+    return isinstance(own_fields, dict) and own_fields.get("empty") is True
 
 
-def _roles(messages: list[dict[str, Any]], found: _Found) -> None:
+def _roles(messages: list[dict[str, Any]], problems: _Problems) -> None:
     for place, message in enumerate(messages):
         if message.get("role") not in ROLES:
-            found.errors.append(f"Message {place} has invalid role: {_word(message)}")
+            problems.errors.append(f"Message {place} has invalid role: {_word(message)}")
 
 
 def _has_length(content: Any) -> bool:
@@ -198,7 +200,7 @@ def _missing(
         ways = path.split("|")
         present = [way for way in ways if _has(document, way.split("."))]
         if not present:
-            if path not in _TOLD:
+            if path not in _CHECKED_PATHS:
                 yield f"Missing {' or '.join(ways)}"
         elif unstated.issuperset(present):
             yield _UNSTATED.format(present[0])
@@ -212,8 +214,8 @@ def _fault(note: Note) -> str:
 
 def _unstated(document: dict[str, Any], messages: list[dict[str, Any]]) -> Iterator[str]:
     """What a document had to fill in, as the schema demands, and says that it did."""
-    ours = document.get(_OURS)
-    own = ours.get("conversation") if isinstance(ours, dict) else None
+    own_fields = document.get(_OWN_FIELD)
+    own = own_fields.get("conversation") if isinstance(own_fields, dict) else None
     if isinstance(own, dict):
         if own.get("started_at", "") is None:
             yield "created_at"
@@ -242,33 +244,37 @@ def _has(document: Any, steps: list[str]) -> bool:
 # The further rules of the schema's project.
 
 
-def _in_order(_document: dict[str, Any], messages: list[dict[str, Any]], _now: str, found: _Found) -> None:
+def _in_order(
+    _document: dict[str, Any], messages: list[dict[str, Any]], _now: str, problems: _Problems
+) -> None:
     last: int | None = None
     for place, message in enumerate(messages):
         at = _epoch(message.get("timestamp"))
         if at is not None and last is not None:
             if at < last:
-                found.errors.append(f"Message {place} is older than the one before it")
+                problems.errors.append(f"Message {place} is older than the one before it")
             elif at - last > _HOUR_MS:
-                found.warnings.append(f"Message {place} follows more than an hour after the one before it")
+                problems.warnings.append(f"Message {place} follows more than an hour after the one before it")
         last = at if at is not None else last
 
 
-def _speakers(_document: dict[str, Any], messages: list[dict[str, Any]], _now: str, found: _Found) -> None:
+def _speakers(
+    _document: dict[str, Any], messages: list[dict[str, Any]], _now: str, problems: _Problems
+) -> None:
     roles = [message.get("role") for message in messages]
     if "user" not in roles:
-        found.errors.append("No user message")
-    if len(messages) < _FEW_MESSAGES:
-        found.warnings.append(f"Fewer than {_FEW_MESSAGES} messages")
+        problems.errors.append("No user message")
+    if len(messages) < _MIN_MESSAGES:
+        problems.warnings.append(f"Fewer than {_MIN_MESSAGES} messages")
     asked = False
     for place, role in enumerate(roles):
         if role == "assistant" and not asked:
-            found.warnings.append(f"Message {place}: nobody asked before the assistant answered")
-            asked = True  # told once
+            problems.warnings.append(f"Message {place}: nobody asked before the assistant answered")
+            asked = True  # reported once
         asked = asked or role == "user"
 
 
-def _tools(_document: dict[str, Any], messages: list[dict[str, Any]], _now: str, found: _Found) -> None:
+def _tools(_document: dict[str, Any], messages: list[dict[str, Any]], _now: str, problems: _Problems) -> None:
     calls: dict[str, int] = {}
     for place, block in _blocks(messages):
         call_id = block.get("id")
@@ -279,26 +285,26 @@ def _tools(_document: dict[str, Any], messages: list[dict[str, Any]], _now: str,
         if block.get("type") == "tool_result":
             call_id = block.get("tool_use_id")
             if not isinstance(call_id, str) or call_id not in calls:
-                found.errors.append(f"Message {place} has the result of no known tool call")
+                problems.errors.append(f"Message {place} has the result of no known tool call")
             else:
                 answered.add(call_id)
-    found.warnings.extend(
+    problems.warnings.extend(
         f"Message {place} has a tool call without a result"
         for call_id, place in calls.items()
         if call_id not in answered
     )
 
 
-def _texts(_document: dict[str, Any], messages: list[dict[str, Any]], _now: str, found: _Found) -> None:
+def _texts(_document: dict[str, Any], messages: list[dict[str, Any]], _now: str, problems: _Problems) -> None:
     for place, block in _blocks(messages):
         text = block.get("text")
         if block.get("type") == "text" and not (isinstance(text, str) and text.strip()):
-            found.errors.append(f"Message {place} has a blank text")
+            problems.errors.append(f"Message {place} has a blank text")
         if any(map(_SECRET.search, _strings(block))):
-            found.errors.append(f"Message {place} seems to hold a secret")
+            problems.errors.append(f"Message {place} seems to hold a secret")
 
 
-def _counts(document: dict[str, Any], messages: list[dict[str, Any]], _now: str, found: _Found) -> None:
+def _counts(document: dict[str, Any], messages: list[dict[str, Any]], _now: str, problems: _Problems) -> None:
     metrics = document.get("metrics")
     metrics = metrics if isinstance(metrics, dict) else {}
     total = 0
@@ -309,32 +315,34 @@ def _counts(document: dict[str, Any], messages: list[dict[str, Any]], _now: str,
         stated = counts.values() if isinstance(counts, dict) else ()
         numbers = [value for value in stated if _is_number(value)]
         if any(number < 0 for number in numbers):
-            found.errors.append(f"{where} has a negative number of tokens")
+            problems.errors.append(f"{where} has a negative number of tokens")
         total += sum(numbers)
-    if 0 < total < _FEW_TOKENS:
-        found.warnings.append(f"Fewer than {_FEW_TOKENS} tokens")
+    if 0 < total < _MIN_TOKENS:
+        problems.warnings.append(f"Fewer than {_MIN_TOKENS} tokens")
     cost = metrics.get("total_cost")
     amount = cost.get("amount") if isinstance(cost, dict) else None
-    if isinstance(amount, int | float) and amount > _EXPENSIVE:
-        found.warnings.append(f"It cost more than {_EXPENSIVE} USD")
+    if isinstance(amount, int | float) and amount > _MAX_COST_USD:
+        problems.warnings.append(f"It cost more than {_MAX_COST_USD} USD")
 
 
-def _dates(document: dict[str, Any], _messages: list[dict[str, Any]], now: str, found: _Found) -> None:
+def _dates(document: dict[str, Any], _messages: list[dict[str, Any]], now: str, problems: _Problems) -> None:
     created = document.get("created_at")
     if _is_later(_FIRST_YEAR, created):
-        found.warnings.append("Created before 2020")
+        problems.warnings.append("Created before 2020")
     if _is_later(created, now):
-        found.warnings.append("Created in the future")
+        problems.warnings.append("Created in the future")
 
 
-def _sidechain(document: dict[str, Any], _messages: list[dict[str, Any]], _now: str, found: _Found) -> None:
+def _sidechain(
+    document: dict[str, Any], _messages: list[dict[str, Any]], _now: str, problems: _Problems
+) -> None:
     if _has_true(document, "platform", "metadata", "isSidechain") and not _has(
         document, ["session", "parent_conversation_id"]
     ):
-        found.errors.append("A sidechain names no parent conversation")
+        problems.errors.append("A sidechain names no parent conversation")
 
 
-_STRICT: tuple[Callable[[dict[str, Any], list[dict[str, Any]], str, _Found], None], ...] = (
+_STRICT: tuple[Callable[[dict[str, Any], list[dict[str, Any]], str, _Problems], None], ...] = (
     _in_order,
     _speakers,
     _tools,

@@ -181,7 +181,7 @@ class _Entries:
         if self._form.names_models and role == "assistant" and message.model:
             entry["model-id"] = message.model
         children = (
-            [] if self._form.told_once and is_content_complete(message) else list(self._children(message))
+            [] if self._form.omits_repeats and is_content_complete(message) else list(self._children(message))
         )
         if children:
             entry["children"] = children

@@ -24,7 +24,7 @@ from agent_journal.readers.agent_record.own_fields import (
     restore_shared_texts,
     take_own_fields,
 )
-from agent_journal.records.forms import OURS, TOKEN_COUNTS
+from agent_journal.records.forms import OWN_FIELDS, TOKEN_COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -230,7 +230,7 @@ class EntryConverter:
         further_names = own_fields.part.pop("fields", None) or []
         action_fields = fields.take_all([*_ACTION_FIELDS[kind], *further_names])
         if own_fields.part:
-            action_fields[OURS] = own_fields.part
+            action_fields[OWN_FIELDS] = own_fields.part
         first = CONVERTERS[kind](Fields(action_fields, self._note, fields.where), self._kinds)
         actions, others = self._children(fields)
         message = self._build(
@@ -297,7 +297,7 @@ def _restore_data(fields: Fields, own_fields: EventOwnFields) -> None:
 
 def _own_field(raw: Any, name: str) -> Any:
     """Get one of our own fields of an entry."""
-    own_fields = raw.get(OURS) if raw.__class__ is dict else None
+    own_fields = raw.get(OWN_FIELDS) if raw.__class__ is dict else None
     return own_fields.get(name) if own_fields.__class__ is dict else None
 
 

@@ -26,7 +26,7 @@ from agent_journal.model import (
     Usage,
 )
 from agent_journal.notes import Kind
-from agent_journal.records.forms import OURS, SAME
+from agent_journal.records.forms import OWN_FIELDS, SAME
 
 if TYPE_CHECKING:
     from agent_journal.decoding.fields import Fields
@@ -177,7 +177,7 @@ OwnFields = TypeVar(
 
 def restore_shared_texts(entry: Any) -> None:
     """Copy shared texts of an entry into its own fields; invalid references are ignored."""
-    own_fields = entry.get(OURS) if isinstance(entry, dict) else None
+    own_fields = entry.get(OWN_FIELDS) if isinstance(entry, dict) else None
     references = own_fields.pop(SAME, None) if isinstance(own_fields, dict) else None
     for reference in references if isinstance(references, list) else ():
         match reference:
@@ -207,7 +207,7 @@ def _set_text(container: Any, name: int | str, text: str) -> None:
 
 def take_own_fields(fields: Fields, kind: type[OwnFields]) -> OwnFields:
     """Take the own fields of an entry; invalid ones stay, with a note."""
-    value = fields.take(OURS)
+    value = fields.take(OWN_FIELDS)
     return kind() if value is None else _decoded(fields, value, kind)
 
 
@@ -215,19 +215,19 @@ def _decoded(fields: Fields, value: Any, kind: type[OwnFields]) -> OwnFields:
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError) as error:
-        fields.keep(OURS, value)
-        fields.note(Kind.WRONG_TYPE, fields.where, f"{OURS}: {str(error)[:200]}")
+        fields.keep(OWN_FIELDS, value)
+        fields.note(Kind.WRONG_TYPE, fields.where, f"{OWN_FIELDS}: {str(error)[:200]}")
         return kind()
 
 
 def take_conversation_fields(fields: Fields) -> ConversationOwnFields | None:
     """Take the own fields of a record; None if another program wrote it."""
-    value = fields.take(OURS)
+    value = fields.take(OWN_FIELDS)
     if value is None:
         return None
     try:
         return msgspec.convert(value, ConversationOwnFields)
     except (msgspec.ValidationError, RecursionError) as error:
-        fields.keep(OURS, value)
-        fields.note(Kind.WRONG_TYPE, fields.where, f"{OURS}: {str(error)[:200]}")
+        fields.keep(OWN_FIELDS, value)
+        fields.note(Kind.WRONG_TYPE, fields.where, f"{OWN_FIELDS}: {str(error)[:200]}")
         return None

@@ -43,7 +43,7 @@ def conversations(source: Source, name: str, note: Notes) -> Iterator[Conversati
 
 
 def _truncated_conversation(source: Source, name: str, note: Notes) -> Conversation:
-    value = json_stream.decode(json_stream.mended(_text(source)), Notes(keep=0), "")
+    value = json_stream.decode(json_stream.repaired(_text(source)), Notes(keep=0), "")
     if value.__class__ is not dict or not is_record(value):
         raise UnreadableSource(source.label, "no record in it is one of an agent")
     note(Kind.TRUNCATED, "", "the record breaks off; what is before that was read")

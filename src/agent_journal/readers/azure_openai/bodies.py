@@ -119,5 +119,5 @@ def _decoded(text: str, note: Notes, location: str) -> Side:
         note(Kind.UNKNOWN_TYPE, location, "a text that is not JSON")
         return Side(None, text)
     note(Kind.TRUNCATED, location, f"the log has {len(text):,} characters of it")
-    repaired = _value(json_stream.mended(text.encode("utf-8", "replace")), note, location)
+    repaired = _value(json_stream.repaired(text.encode("utf-8", "replace")), note, location)
     return Side(None if repaired is json_stream.BAD else repaired, text)

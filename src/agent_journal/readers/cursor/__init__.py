@@ -56,7 +56,7 @@ INFO = ReaderInfo(
         "*/acp-sessions/*/meta.json",
     ),
     tool_kinds=TOOL_KINDS,
-    record=RecordForm(system_as="assistant", told_once=True),
+    record=RecordForm(system_as="assistant", omits_repeats=True),
     resume="cursor-agent --resume {id}",
     undercounts="many answers have no token counts",
     evidence=(

@@ -1,7 +1,7 @@
 """Signing the memories of a Portable AI Memory bundle, and verifying that they are unchanged.
 
 The signature (Ed25519) stands in the memory store itself. It is of the checksum over all memories, the id and
-date of the export, and its owner: neither of the conversations beside it nor of the time it was made at.
+date of the export, and its owner: not of the conversations next to it, nor of the time of signing.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def verify(text: bytes, key: Ed25519PublicKey) -> Verdict:
 
 
 def multibase(key: Ed25519PublicKey) -> str:
-    """A public key in the form that decentralised identifiers have: `z6Mk…`."""
+    """A public key in the form that decentralized identifiers have: `z6Mk…`."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415
 
     number = int.from_bytes(_MULTICODEC + key.public_bytes(Encoding.Raw, PublicFormat.Raw), "big")
@@ -89,7 +89,7 @@ def _store(text: bytes) -> dict[str, Any]:
 
 
 def _claims(store: dict[str, Any]) -> dict[str, Any]:
-    """What a signature is of; the checksum is computed anew."""
+    """What a signature is of; the checksum is computed again."""
     for name in ("export_id", "export_date"):
         if not isinstance(store.get(name), str):
             raise Refused(f"it has no {name}, which a signature needs")
@@ -111,7 +111,7 @@ def _checksum(store: dict[str, Any]) -> str:
         raise Refused(f"its checksum is of another form than {_CANONICALIZATION}")
     names = [memory.get("id") if isinstance(memory, dict) else None for memory in memories]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise Refused("its memories have no ids that tell them apart")
+        raise Refused("its memories have no distinct ids")
     if integrity.get("total_memories") != len(memories):
         raise Refused(f"it has {len(memories)} memories, and says {integrity.get('total_memories')!r}")
     try:
@@ -162,12 +162,12 @@ def _bytes(value: str) -> bytes:
     """The bytes of a signature; with or without the padding of Base64, and in no second form."""
     padded = value if value.endswith("=") else value + "=" * (-len(value) % 4)
     try:
-        found = base64.urlsafe_b64decode(padded)
+        signature = base64.urlsafe_b64decode(padded)
     except ValueError as error:
         raise Refused("its value is not in Base64 for addresses") from error
-    if len(found) != _SIGNATURE_BYTES or base64.urlsafe_b64encode(found).decode() != padded:
+    if len(signature) != _SIGNATURE_BYTES or base64.urlsafe_b64encode(signature).decode() != padded:
         raise Refused(f"its value is not {_SIGNATURE_BYTES} bytes in Base64 for addresses")
-    return found
+    return signature
 
 
 def _is_before(at: str, other: str) -> bool:

@@ -1,4 +1,4 @@
-"""A strict reader of CBOR, for signatures: one value, in its one shortest form, and nothing behind it.
+"""A strict reader of CBOR, for signatures: one value, in its one shortest form, and nothing after it.
 
 Libraries accept what the standard allows: lengths that are not stated, keys that repeat, numbers written
 longer than they need to be. Two programs that disagree about such bytes may disagree about what was signed.
@@ -14,7 +14,7 @@ _UNSIGNED, _NEGATIVE, _BYTES, _TEXT, _ARRAY, _MAP, _TAG, _SIMPLE = range(8)
 _SIMPLE_VALUES = {20: False, 21: True, 22: None}
 # How many bytes follow for an argument, by the low bits of the first byte; fewer must not have sufficed.
 _ARGUMENT = {24: (1, 24), 25: (2, 1 << 8), 26: (4, 1 << 16), 27: (8, 1 << 32)}
-_INDEFINITE = 31
+_INDEFINITE_LENGTH_CODE = 31
 
 
 class Tagged(NamedTuple):
@@ -35,7 +35,7 @@ def decode(data: bytes) -> Any:
     reader = _Reader(data)
     value = reader.value(0)
     if reader.at != len(data):
-        raise Malformed(f"{len(data) - reader.at} bytes follow behind it")
+        raise Malformed(f"{len(data) - reader.at} bytes follow it")
     return value
 
 
@@ -73,7 +73,7 @@ class _Reader:
         kind, low = first >> 5, first & 31
         if low < 24:  # noqa: PLR2004 (the argument itself)
             return kind, low
-        if low == _INDEFINITE:
+        if low == _INDEFINITE_LENGTH_CODE:
             raise Malformed("a length in it is not stated")
         if low not in _ARGUMENT or kind == _SIMPLE:
             raise Malformed("it holds a float or a value of no known kind")
@@ -102,12 +102,12 @@ class _Reader:
         return range(count)
 
     def _map(self, count: int, depth: int) -> dict[int | str | bytes, Any]:
-        found: dict[int | str | bytes, Any] = {}
+        pairs: dict[int | str | bytes, Any] = {}
         for _ in self._counted(count):
             key = self.value(depth + 1)
             if not isinstance(key, int | str | bytes) or isinstance(key, bool):
                 raise Malformed("a key in it is neither number nor text")
-            if key in found:
+            if key in pairs:
                 raise Malformed(f"the key {key!r} is there twice")
-            found[key] = self.value(depth + 1)
-        return found
+            pairs[key] = self.value(depth + 1)
+        return pairs

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 PRIVATE, PUBLIC = "signing-key.pem", "signing-key.pub.pem"
-_LARGEST = 1 << 16
-_FIELD = 2**255 - 19
+_MAX_KEY_BYTES = 1 << 16
+_FIELD_MODULUS = 2**255 - 19
 # The y coordinates of the eight points whose order divides the cofactor: 1 and -1 (order 1 and 2),
 # 0 (order 4), and two that are each other's negative (order 8).
-_OCTIC = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
-_SMALL_ORDER = frozenset({0, 1, _FIELD - 1, _OCTIC, _FIELD - _OCTIC})
+_OCTIC_Y_COORDINATE = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+_SMALL_ORDER = frozenset(
+    {0, 1, _FIELD_MODULUS - 1, _OCTIC_Y_COORDINATE, _FIELD_MODULUS - _OCTIC_Y_COORDINATE}
+)
 
 
 class BadKey(AgentJournalError):
@@ -122,7 +124,7 @@ def weakness(key: Ed25519PublicKey) -> str | None:
 
     raw = key.public_bytes(Encoding.Raw, PublicFormat.Raw)
     y = int.from_bytes(raw, "little") & ((1 << 255) - 1)  # the highest bit is the sign of x
-    if y >= _FIELD:
+    if y >= _FIELD_MODULUS:
         return "it is not in the one form that a key has (non-canonical encoding)"
     if y in _SMALL_ORDER:
         return "it is of small order, so that anybody can make signatures that hold for it"
@@ -142,7 +144,7 @@ def _pem(place: Path, *, secret: bool) -> bytes:
             status = os.fstat(file.fileno())
             if secret and os.name == "posix" and status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
                 raise BadKey(place, f"others can read it; close it with: chmod 600 {place}")
-            return file.read(_LARGEST)
+            return file.read(_MAX_KEY_BYTES)
     except files.NotRegular as error:
         raise BadKey(place, str(error)) from error
     except OSError as error:

@@ -28,7 +28,7 @@ _ISSUER, _SUBJECT, _EXPIRES_AT, _NOT_BEFORE, _ISSUED_AT = 1, 2, 4, 5, 6
 # Clocks differ; RFC 7519 allows for a few minutes.
 CLOCK_SKEW_S = 60
 # The number that the draft's reference tool has for what it calls trace-metadata, until one is assigned.
-_TRACE = 100
+_TRACE_LABEL_ID = 100
 _UNDERSTOOD = frozenset({_ALG, _CRIT, _CONTENT_TYPE, _KID, _CLAIMS})
 _JSON = ("application/json", "application/agent-conversation", "application/agent-conversation+json")
 _SIGNATURE_BYTES = 64
@@ -60,7 +60,7 @@ class Refused(ValueError):
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """What is known of a signature. `unverified` is what anybody could have put beside it."""
+    """What is known of a signature. `unverified` is what anybody could have added."""
 
     valid: bool
     reason: str
@@ -91,7 +91,7 @@ def sign(payload: bytes, key: Ed25519PrivateKey, *, issuer: str, signed_at: int)
         },
         canonical=True,
     )
-    unprotected = {_TRACE: _trace(whole, payload, signed_at)}
+    unprotected = {_TRACE_LABEL_ID: _trace(whole, payload, signed_at)}
     signature = key.sign(_to_be_signed(protected, payload))
     return cbor2.dumps(cbor2.CBORTag(_SIGN1, [protected, unprotected, None, signature]), canonical=True)
 
@@ -108,30 +108,30 @@ def verify(
 
     `now` is the time in seconds at which it must be in force; the current time by default.
     """
-    found: dict[str, Any] = {"claims": {}, "unverified": {}}
+    result: dict[str, Any] = {"claims": {}, "unverified": {}}
     try:
-        reason = _verified(signature, payload, key, found, canonicalize=canonicalize)
-        _refuse_outside_validity(found["times"], time.time() if now is None else now)
+        reason = _verified(signature, payload, key, result, canonicalize=canonicalize)
+        _refuse_outside_validity(result["times"], time.time() if now is None else now)
     except (Refused, cbor.Malformed, canonical_json.NotCanonical) as error:
         return Verdict(
-            valid=False, reason=str(error), key=keys.fingerprint(key).hex(), unverified=found["unverified"]
+            valid=False, reason=str(error), key=keys.fingerprint(key).hex(), unverified=result["unverified"]
         )
     return Verdict(
         valid=True,
         reason=reason,
         key=keys.fingerprint(key).hex(),
-        claims=found["claims"],
-        unverified=found["unverified"],
+        claims=result["claims"],
+        unverified=result["unverified"],
     )
 
 
 def _verified(
-    data: bytes, payload: bytes | None, key: Ed25519PublicKey, found: dict[str, Any], *, canonicalize: bool
+    data: bytes, payload: bytes | None, key: Ed25519PublicKey, result: dict[str, Any], *, canonicalize: bool
 ) -> str:
     protected, unprotected, attached, signature = _parts(data)
     headers = _protected(protected)
-    found["unverified"] = _shown(unprotected)
-    _refuse_twins(headers, unprotected)
+    result["unverified"] = _shown(unprotected)
+    _refuse_repeated_headers(headers, unprotected)
     if weakness := keys.weakness(key):
         raise Refused(f"the key it must be of proves nothing: {weakness}")
     payload = _payload(payload, attached)
@@ -147,8 +147,8 @@ def _verified(
     if claims[_SUBJECT] != whole["session"]["session-id"]:
         raise Refused("its claims name another session than the record")
     _refuse_contradictions(unprotected, whole, payload)
-    found["claims"] = _named(claims)
-    found["times"] = claims
+    result["claims"] = _named(claims)
+    result["times"] = claims
     return _wording(key, claims.get(_ISSUED_AT), canonicalize=canonicalize)
 
 
@@ -194,9 +194,9 @@ def _refuse_outside_validity(claims: dict[Any, Any], now: float) -> None:
     expires, begins = claims.get(_EXPIRES_AT), claims.get(_NOT_BEFORE)
     unchanged = "the bytes are those that this key signed, but the signature"
     if expires is not None and now >= expires + CLOCK_SKEW_S:
-        raise Refused(f"{unchanged} expired at {_moment(expires)} (claim exp)")
+        raise Refused(f"{unchanged} expired at {_shown_time(expires)} (claim exp)")
     if begins is not None and now < begins - CLOCK_SKEW_S:
-        raise Refused(f"{unchanged} is not valid before {_moment(begins)} (claim nbf)")
+        raise Refused(f"{unchanged} is not valid before {_shown_time(begins)} (claim nbf)")
 
 
 def _named(claims: dict[Any, Any]) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def _refuse_unknown(critical: Any, headers: dict[Any, Any]) -> None:
             raise Refused(f"it demands that {label!r} be understood, which it is not")
 
 
-def _refuse_twins(headers: dict[Any, Any], unprotected: dict[Any, Any]) -> None:
+def _refuse_repeated_headers(headers: dict[Any, Any], unprotected: dict[Any, Any]) -> None:
     for label in (_ALG, _CRIT, _CLAIMS):
         if label in unprotected:
             raise Refused(f"it states header {label} outside of what is signed")
@@ -229,7 +229,7 @@ def _refuse_twins(headers: dict[Any, Any], unprotected: dict[Any, Any]) -> None:
 
 def _payload(given: bytes | None, attached: bytes | None) -> bytes:
     if given is None and attached is None:
-        raise Refused("the record it is of is not beside it; --payload names that")
+        raise Refused("the record that it signs is not next to it; name it with --payload")
     if given is not None and attached is not None and given != attached:
         raise Refused("it carries other bytes than the record that was given")
     payload = given if given is not None else attached
@@ -294,13 +294,13 @@ def _is_moment(value: Any) -> bool:
 
 
 def _refuse_contradictions(unprotected: dict[Any, Any], whole: dict[str, Any], payload: bytes) -> None:
-    trace = unprotected.get(_TRACE)
+    trace = unprotected.get(_TRACE_LABEL_ID)
     if trace is None:
         return
     if not isinstance(trace, dict) or not trace.keys() <= _TRACE_FIELDS:
         raise Refused("its trace metadata is not of the form the draft gives it")
     if not str(trace.get("trace-format", TRACE_FORMAT)).startswith(_RECORD_FORMATS):
-        raise Refused("its trace metadata tells of something else than an agent record")
+        raise Refused("its trace metadata describes something else than an agent record")
     session = whole["session"]
     inside = {
         "session-id": session["session-id"],
@@ -317,7 +317,7 @@ def _refuse_contradictions(unprotected: dict[Any, Any], whole: dict[str, Any], p
 
 def _shown(unprotected: dict[Any, Any]) -> dict[str, Any]:
     """What stands outside of the signature, by names where they are known."""
-    named = {_TRACE: "trace-metadata", 33: "x5chain", 394: "receipts"}
+    named = {_TRACE_LABEL_ID: "trace-metadata", 33: "x5chain", 394: "receipts"}
     return {named.get(label, str(label)): _plain(value) for label, value in unprotected.items()}
 
 
@@ -336,12 +336,12 @@ def _plain(value: Any) -> Any:
 
 
 def _wording(key: Ed25519PublicKey, issued: int | None, *, canonicalize: bool) -> str:
-    when = "at a time that is not stated" if issued is None else f"at the claimed time {_moment(issued)}"
+    when = "at a time that is not stated" if issued is None else f"at the claimed time {_shown_time(issued)}"
     what = "canonical form" if canonicalize else "bytes"
     return f"{what} unchanged since signed by key {keys.fingerprint(key).hex()[:16]} {when}"
 
 
-def _moment(seconds: int) -> str:
+def _shown_time(seconds: int) -> str:
     """A time for people; claims state seconds, whatever their size."""
     if _FIRST_SECOND <= seconds <= _LAST_SECOND:
         return timestamps.from_seconds(seconds)

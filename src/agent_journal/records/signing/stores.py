@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent_journal.inputs.input import Source
 
 STORE = "memory-store.json"
-_LARGEST = 1 << 30
+_MAX_STORE_BYTES = 1 << 30
 
 
 def read(place: Path) -> bytes:
@@ -23,10 +23,10 @@ def read(place: Path) -> bytes:
     file = _store_in(place)
     with file.open() as stream:
         data = bytearray()
-        while len(data) <= _LARGEST and (block := stream.read(1 << 20)):
+        while len(data) <= _MAX_STORE_BYTES and (block := stream.read(1 << 20)):
             data += block
-    if len(data) > _LARGEST:
-        raise UnreadableSource(file.label, f"it is larger than {_LARGEST >> 30} GiB")
+    if len(data) > _MAX_STORE_BYTES:
+        raise UnreadableSource(file.label, f"it is larger than {_MAX_STORE_BYTES >> 30} GiB")
     return bytes(data)
 
 
@@ -45,10 +45,10 @@ def _store_in(place: Path) -> Source:
     source = open_source(str(place))
     if not source.is_folder and isinstance(source, File):
         return source
-    found = source.companion(STORE)
-    if found is None:
+    file = source.companion(STORE)
+    if file is None:
         raise UnreadableSource(str(place), f"it is no bundle: there is no {STORE} in it")
-    return found
+    return file
 
 
 def _write_zip(place: Path, data: bytes) -> None:

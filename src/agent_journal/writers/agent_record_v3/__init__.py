@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 from agent_journal.model import Conversation, Memory, timestamps
 from agent_journal.model.spilled import load_spilled
 from agent_journal.records import canonical_json
-from agent_journal.records.forms import OURS, UNKNOWN, VERSION, RecordForm
+from agent_journal.records.forms import OWN_FIELDS, UNKNOWN, VERSION, RecordForm
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.agent_record_v3.attribution import attribution
 from agent_journal.writers.agent_record_v3.entries import entries_in_order
@@ -75,7 +75,7 @@ def record(conversation: Conversation, run: Run) -> dict[str, Any]:
         "file-attribution": attribution(conversation),
         "recording-agent": recording_agent(run),
         "session": session,
-        OURS: own_fields,
+        OWN_FIELDS: own_fields,
     }
     return without_nulls(document)
 

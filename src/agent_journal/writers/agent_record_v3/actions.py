@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Message, Reasoning, ToolCall, ToolResult, timestamps
 from agent_journal.model.content_blocks import ACTIONS, output_as_json, same, tool_output
-from agent_journal.records.forms import FAILED, OURS
+from agent_journal.records.forms import FAILED, OWN_FIELDS
 from agent_journal.writers.agent_record_v3.passthrough import (
     ANSWER,
     CALL,
@@ -60,7 +60,7 @@ def action_entry(
         case _:
             entry = _reasoning(action, own_fields)
     if own_fields:
-        entry[OURS] = own_fields
+        entry[OWN_FIELDS] = own_fields
     return entry
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult, timestamps
 from agent_journal.model.content_blocks import ACTIONS, exactly, parts_in, same
-from agent_journal.records.forms import OURS
+from agent_journal.records.forms import OWN_FIELDS
 from agent_journal.writers.agent_record_v3.actions import children, result_entry, separate_entry
 from agent_journal.writers.agent_record_v3.passthrough import (
     ANSWER,
@@ -171,7 +171,7 @@ def add_position(
 def with_own_fields(entry: dict[str, Any], own_fields: dict[str, Any]) -> dict[str, Any]:
     """The entry with its own fields, if there are any."""
     if own_fields:
-        entry[OURS] = own_fields
+        entry[OWN_FIELDS] = own_fields
     return entry
 
 
@@ -207,7 +207,7 @@ def _message(message: Message, context: RecordContext) -> dict[str, Any]:
     form = context.form
     content = message.native if message.native is not None else exactly(message.parts)
     actions = [part for part in message.parts if part.__class__ is not Text and isinstance(part, ACTIONS)]
-    if form.told_once and actions and is_content_complete(message):
+    if form.omits_repeats and actions and is_content_complete(message):
         actions = []
     entry = _content_entry(message, content, form, own_fields)
     _record_parts(message, content, actions, own_fields)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import timestamps
-from agent_journal.records.forms import OURS
+from agent_journal.records.forms import OWN_FIELDS
 from agent_journal.writers.dialects.agent_records import is_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 # Reserved field names, by the kind of entry: their values are not taken from the source.
-_ENTRY = {"type", "children", OURS}
+_ENTRY = {"type", "children", OWN_FIELDS}
 _PLACE = {"id", "timestamp", "parent-id", "model-id", "token-usage", "stop-reason"}
 MESSAGE = frozenset({"content", "event-type", "data", *_PLACE, *_ENTRY})
 EVENT = frozenset({"event-type", "data", "id", "timestamp", "parent-id", *_ENTRY})
@@ -25,11 +25,20 @@ REASONING = frozenset({"content", "encrypted", "summary", "signature", *_ENTRY})
 SEPARATE_CALL = CALL | _PLACE
 SEPARATE_REASONING = REASONING | _PLACE
 ECHO = MESSAGE | REASONING
-USAGE = frozenset({"input", "output", "cached", "reasoning", "total", "cost", OURS})
+USAGE = frozenset({"input", "output", "cached", "reasoning", "total", "cost", OWN_FIELDS})
 # Fields for which the draft requires a type.
 _TYPED = frozenset({"id", "subject", "timestamp"})
 SESSION = frozenset(
-    {"format", "session-id", "session-start", "session-end", "agent-meta", "environment", "entries", OURS}
+    {
+        "format",
+        "session-id",
+        "session-start",
+        "session-end",
+        "agent-meta",
+        "environment",
+        "entries",
+        OWN_FIELDS,
+    }
 )
 
 

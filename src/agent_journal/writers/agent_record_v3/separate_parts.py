@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Event, Message, Text, ToolCall, ToolResult
 from agent_journal.model.content_blocks import ACTIONS
-from agent_journal.records.forms import OURS, PATCH
+from agent_journal.records.forms import OWN_FIELDS, PATCH
 from agent_journal.writers.agent_record_v3.actions import action_entry, repeat_call_field
 from agent_journal.writers.agent_record_v3.entries import (
     RecordContext,
@@ -46,7 +46,7 @@ def entries_with_separate_parts(
         if isinstance(item, Event):
             yield _patch(item, context) if item.name == PATCH else event_entry(item, context)
             if waiting:
-                envelope[OURS]["beside"][1] += 1
+                envelope[OWN_FIELDS]["beside"][1] += 1
         elif item.role in ("user", "assistant"):
             parts, indexes = _parts(item, form)
             yield from parts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from agent_journal.records.forms import MIN_SHARED_CHARS, OURS, SAME
+from agent_journal.records.forms import MIN_SHARED_CHARS, OWN_FIELDS, SAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,11 +26,11 @@ def share_texts(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     shared = list(entries)
     for entry in shared:
         holders: list[tuple[Path, dict[str, Any]]] = []
-        if OURS in entry and _may_have_long_text(entry[OURS]):
+        if OWN_FIELDS in entry and _may_have_long_text(entry[OWN_FIELDS]):
             holders.append(((), entry))
         if "children" in entry:
             for index, child in enumerate(entry["children"]):
-                if OURS in child and _may_have_long_text(child[OURS]):
+                if OWN_FIELDS in child and _may_have_long_text(child[OWN_FIELDS]):
                     holders.append((("children", index), child))
         if holders:
             _share(holders, entry)
@@ -42,7 +42,7 @@ def _share(holders: list[tuple[Path, dict[str, Any]]], entry: dict[str, Any]) ->
     same: list[list[Any]] = []
     for path, holder in holders:
         try:
-            own_fields = _own_copy(holder[OURS])
+            own_fields = _own_copy(holder[OWN_FIELDS])
         except RecursionError:  # too deeply nested in the source
             continue
         long_texts = _long_texts(own_fields)
@@ -52,14 +52,14 @@ def _share(holders: list[tuple[Path, dict[str, Any]]], entry: dict[str, Any]) ->
             source = _find_in_blocks(text, entry.get("content"))
             if source is None:
                 if texts is None:
-                    texts = {text: location for _, location, text in _long_texts(entry, OURS)}
+                    texts = {text: location for _, location, text in _long_texts(entry, OWN_FIELDS)}
                 source = _find_text(text, texts)
             if source is not None:
                 container[location[-1]] = None
-                same.append([[*path, OURS, *location], *source])
-        holder[OURS] = own_fields
+                same.append([[*path, OWN_FIELDS, *location], *source])
+        holder[OWN_FIELDS] = own_fields
     if same:
-        entry.setdefault(OURS, {})[SAME] = same
+        entry.setdefault(OWN_FIELDS, {})[SAME] = same
 
 
 def _own_copy(own_fields: dict[str, Any]) -> Any:
