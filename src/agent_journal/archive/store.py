@@ -438,6 +438,9 @@ class Store(Catalog, Protocol):
     def entries_by_key(self, keys: Sequence[int]) -> dict[int, Message | Event]:
         """Return entries by their keys; only the blocks that contain them are read."""
 
+    def failed_calls(self, keys: Sequence[int]) -> dict[int, set[str]]:
+        """Return the ids of the tool calls in messages that failed, by the key of the message."""
+
     def damaged_rows(self, conversation: int) -> DamagedRows:
         """Return the damage to a conversation."""
 

@@ -16,6 +16,7 @@ VERBS = {
     "list": "List the conversations in the journal",
     "show": "Show a conversation",
     "search": "Search all conversations by words and by meaning",
+    "blame": "Show which prompt and edit last changed a file",
     "export": "Write conversations to share, with secrets redacted",
     "status": "Show what is in the journal, and how large it is",
     "usage": "Show the tokens used, and their cost",

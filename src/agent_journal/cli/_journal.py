@@ -13,7 +13,7 @@ from agent_journal.text.humanize import count
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.config import Config
-    from agent_journal.journal import Erased
+    from agent_journal.journal import Erased, Journal
 
 
 # Of many problems, so many are printed.
@@ -30,6 +30,13 @@ def settings() -> Config:
 def open_archive() -> Archive:
     """The archive, opened for reading."""
     return archive.open_to_read(config.home_of(os.environ), report_upgrade)
+
+
+def open_journal() -> Journal:
+    """The journal, opened for reading."""
+    from agent_journal.journal import Journal  # noqa: PLC0415 (not every command needs it)
+
+    return Journal(settings(), report_upgrade)
 
 
 def embed_later(config_: Config) -> None:

@@ -25,7 +25,20 @@ _RAISE_AGAIN_AFTER_S = 0.02
 # Commands that only show something end when the reader of their output does. All others change something or
 # give a verdict, so they run to their end. `convert`, `cook` and `export` decide for themselves.
 _END_WITH_READER = frozenset(
-    {"config", "convert", "cook", "export", "formats", "list", "overview", "search", "show", "usage", "watch"}
+    {
+        "blame",
+        "config",
+        "convert",
+        "cook",
+        "export",
+        "formats",
+        "list",
+        "overview",
+        "search",
+        "show",
+        "usage",
+        "watch",
+    }
 )
 
 # Commands that use every reader, so their result is partial if one of them cannot be used.

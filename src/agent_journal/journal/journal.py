@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from agent_journal.archive.store import Filter, Listed
+    from agent_journal.blame.answer import Blame
     from agent_journal.config import Config
     from agent_journal.journal.search import Answer, Mode
     from agent_journal.journal.search_resources import SearchResources
@@ -147,6 +148,37 @@ class Journal(Closing):
         resources = self._resources()
         with self._reading() as session:
             return SearchSession(session.archive, self._config, resources).answer(query, mode, page)
+
+    def blame(
+        self,
+        path: str,
+        lines: tuple[int, int] | None = None,
+        *,
+        text: str | None = None,
+        limit: int = 20,
+        offset: int = 0,
+        folder: str = "",
+        reads_file: bool = True,
+        is_allowed: Callable[[Listed], bool] | None = None,
+    ) -> Blame:
+        """Return which edits of which conversations changed a file, newest first.
+
+        With `lines`, only the edits that these lines of the file on disk come from; with `text`, only those
+        that added or removed it. A path that is neither absolute nor a file in `folder` means all files whose
+        paths end with it. `is_allowed` restricts the conversations.
+        """
+        from agent_journal.blame.target import LineRange  # noqa: PLC0415 (rarely needed)
+        from agent_journal.journal.blaming import BlameQuestion, blame, read_file  # noqa: PLC0415
+        from agent_journal.journal.search import SearchSession  # noqa: PLC0415
+
+        question = BlameQuestion(
+            path, lines and LineRange(*lines), text, limit, offset, folder, reads_file, is_allowed
+        )
+        file = read_file(question)  # takes a while in a large repository, so nothing is borrowed yet
+        resources = self._resources()
+        with self._reading() as session:
+            searching = SearchSession(session.archive, self._config, resources)
+            return blame(session.archive.store, searching.messages_naming, question, file)
 
     def usage(
         self,

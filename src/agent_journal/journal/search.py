@@ -29,6 +29,9 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 _INITIAL_WINDOW_COUNT = 200  # of entries that are ranked and grouped at first
 _NEARLY_ENOUGH_FACTOR = 1.5  # if that many times the conversations are enough, the window is only doubled
 _MAX_WINDOW_ENTRIES = 12_800  # for a page
+_MAX_SCANNED_KEYS = 20_000
+# Kinds of tools that change files, and what commands contain that do.
+_CHANGING_TOOLS, _CHANGING_COMMANDS = ("edit", "write"), ("mv", "Begin Patch", "rename from", "diff git")
 _MAX_TITLES = 10_000  # that match a title filter
 _NO_CONVERSATION = (-1,)
 _MAX_ENTRIES_PER_HIT = 600  # for large pages: the maximal window per requested conversation
@@ -122,6 +125,14 @@ class Answer(NamedTuple):
         return self.semantic_problem
 
 
+class FileMessages(NamedTuple):
+    """Messages that may change a file."""
+
+    keys: set[int]
+    is_complete: bool = True
+    """Whether there was time to search all rows that the index lacks."""
+
+
 class SearchSession:
     """Answers one query; the index and the model are opened once for all of them."""
 
@@ -151,6 +162,34 @@ class SearchSession:
         except IndexDamaged as error:
             self._discard_index()
             return self._search_rows(query, error.reason, page)
+
+    def messages_naming(self, file_name: str) -> FileMessages:
+        """Return the messages that may edit or move a file with this name, whatever its folder.
+
+        Rows that the index lacks are searched without it.
+        """
+        from agent_journal.search.query import Filters, Query, Term  # noqa: PLC0415
+
+        names_it = (Term(file_name, quoted=True, field="call"),)
+        may_change = tuple(Term(phrase, quoted=True, field="call") for phrase in _CHANGING_COMMANDS)
+        edits = Query((names_it,), filters=Filters(tools=_CHANGING_TOOLS), strict=True)
+        others = Query((names_it, may_change), strict=True)
+        keys = set[int]()
+        beyond = 0
+        try:
+            self._count_missing()
+            index = self._lexical_index()
+            for query in (edits, others):
+                keys.update(index.matching_keys(query, index.count))
+            beyond = index.upto
+        except IndexDamaged:
+            self._discard_index()
+        if self._archive.store.last_key() <= beyond:
+            return FileMessages(keys)
+        scan = self._scan(beyond)
+        rankings = [scan.rank(query, _MAX_SCANNED_KEYS) for query in (edits, others)]
+        keys.update(each.key for ranking in rankings for each in ranking.entries)
+        return FileMessages(keys, all(ranking.is_complete for ranking in rankings))
 
     def _with_subagents(self, filters: Filters) -> Filters:
         """Extend filters of conversations to their subagents and to messages copied from others."""

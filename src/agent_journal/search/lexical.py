@@ -269,6 +269,11 @@ class Index(Closing):
         keys = self._keys_of(filter_query, limit + 1)
         return keys if len(keys) <= limit else None
 
+    def matching_keys(self, query: Query, limit: int) -> list[int]:
+        """Return the keys of entries that match a query, in no order; of more than `limit`, some."""
+        plan = self._matcher().build(query)
+        return [] if plan is None else self._keys_of(plan.query, limit)
+
     def filter_keys(self, query: Query, keys: Iterable[int]) -> set[int]:
         """Return the given keys that pass filters and negated words of a query."""
         candidates = list(dict.fromkeys(keys))

@@ -152,6 +152,18 @@ class SearchRows(IndexEntries):
         )
         return dict(self._decoded(rows))
 
+    def failed_calls(self, keys: Sequence[int]) -> dict[int, set[str]]:
+        """Return the ids of the tool calls in messages that failed, by the key of the message."""
+        sql = (
+            "SELECT c.message, c.call_id FROM timeline t "
+            "JOIN tool_calls c ON c.conversation = t.conversation AND c.message = t.key "
+            f"WHERE t.key {IN_VALUES} AND c.is_error AND c.call_id IS NOT NULL"
+        )
+        failed: dict[int, set[str]] = {}
+        for message, call_id in self._rows(sql, as_json(keys)):
+            failed.setdefault(message, set()).add(call_id)
+        return failed
+
     def message_texts(self, keys: Sequence[int]) -> dict[int, EntryView]:
         """Return the messages with their visible text alone, which is a column: no block is decompressed."""
         sql = "SELECT key, conversation, id, role, at, CAST(text AS BLOB), position FROM timeline"
