@@ -106,7 +106,7 @@ class Session:
     def _add_summary(self, line: Fields, at: str | None) -> None:
         text = words(line.look("summary"))
         if text is not None:
-            first_retained = words(line.look("firstStoredEntryId"))
+            first_retained = words(line.look("firstKeptEntryId"))
             covered = words(line.look("fromId")) or words(line.look("parentId"))
             self._summaries.append(
                 (Summary(text=text, kind="system", at=at, message_id=covered), first_retained)
