@@ -15,7 +15,7 @@ from agent_journal.notes import Kind
 from agent_journal.readers.dialects.duplicate_records import are_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from agent_journal.notes import Notes
 
@@ -26,11 +26,11 @@ _MAX_SHOWN_CHARS = 60
 class SessionLog:
     """Collects the entries of one session, in the order of the log."""
 
-    def __init__(self, session: str, note: Notes, known_events: Collection[str]) -> None:
+    def __init__(self, session: str, note: Notes, is_known: Callable[[str], bool]) -> None:
         self.session = session
         self.entries: list[Entry] = []
         self._note = note
-        self._known_events = known_events
+        self._is_known = is_known
         self._unknown_events: set[str] = set()
         self._by_id: dict[str, Entry] = {}
 
@@ -59,7 +59,7 @@ class SessionLog:
     ) -> None:
         """Add a record that is no message; each unknown type is noted once."""
         known_name = name if name.__class__ is str and name else "unknown"
-        if known_name not in self._known_events and known_name not in self._unknown_events:
+        if known_name not in self._unknown_events and not self._is_known(known_name):
             self._unknown_events.add(known_name)
             self._note(Kind.UNKNOWN_TYPE, location, f"record {str(name)[:_MAX_SHOWN_CHARS]!r}")
         event = Event(id=entry_id or "", name=known_name, parent_id=parent_id, at=at, data=data)

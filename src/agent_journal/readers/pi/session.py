@@ -26,7 +26,7 @@ class Session:
         self._name = name
         self._header: Fields | None = None
         self._fallback_id = fallback_id
-        self._log = SessionLog(fallback_id or "", note, names.EVENTS)
+        self._log = SessionLog(fallback_id or "", note, names.EVENTS.__contains__)
         self._calls: dict[str, str | None] = {}
         self._slot_title: str | None = None
         self._title: str | None = None
