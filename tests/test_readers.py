@@ -28,6 +28,7 @@ from tests.cases import (
     leaves,
     outcome,
 )
+from tests.golden import assert_same_json, named
 
 CASES = all_cases()
 case_by_case = pytest.mark.parametrize("case", CASES, ids=str)
@@ -41,7 +42,7 @@ def test_reads_what_the_golden_says(case: Case, tmp_path: Path, request: pytest.
     if request.config.getoption("--accept"):
         golden.write_text(json.dumps(got, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
-    assert json.loads(golden.read_text(encoding="utf-8")) == got
+    assert_same_json(json.loads(golden.read_text(encoding="utf-8")), got, named(golden))
 
 
 @case_by_case

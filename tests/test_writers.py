@@ -38,6 +38,7 @@ from agent_journal.redaction import REDACTIONS_KEY
 from agent_journal.writers import PageWriter, Run
 from tests import cddl, pam_bundle, training, unified_schema
 from tests.cases import leaves
+from tests.golden import assert_same_files, assert_same_json, named
 from tests.mapping import test_session
 from tests.models import items as any_items
 
@@ -165,8 +166,9 @@ def test_kitchen_sink(name: str, request: pytest.FixtureRequest) -> None:
         accept(files, golden)
         golden_notes.write_text(json.dumps(noted, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
-    assert files == (pam_bundle.files_of(golden) if is_bundle else {"": golden.read_bytes()})
-    assert json.loads(golden_notes.read_text(encoding="utf-8")) == noted
+    expected = pam_bundle.files_of(golden) if is_bundle else {"": golden.read_bytes()}
+    assert_same_files(expected, files, named(golden))
+    assert_same_json(json.loads(golden_notes.read_text(encoding="utf-8")), noted, named(golden_notes))
 
 
 def files_in(data: bytes, *, is_bundle: bool) -> dict[str, bytes]:
@@ -195,7 +197,7 @@ def test_pages_of_the_kitchen_sink(name: str, request: pytest.FixtureRequest) ->
     if request.config.getoption("--accept"):
         accept(files, golden)
 
-    assert files == pam_bundle.files_of(golden)
+    assert_same_files(pam_bundle.files_of(golden), files, named(golden))
 
 
 def test_every_folder_has_a_writer() -> None:
