@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
+import tempfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent_journal import readers, writers
@@ -18,6 +21,8 @@ from agent_journal.errors import AgentJournalError
 from agent_journal.model import Conversation, Item
 from agent_journal.notes import Notes
 from tests.cases import Case, all_cases, as_json, outcome
+from tests.golden import edits_between
+from tests.models import items as any_items
 from tests.read_back.losing import Loss, Losses
 
 CASES = all_cases()
@@ -38,20 +43,21 @@ def losses_of(target: str) -> Losses:
 @cache
 def read_twice(case: Case, target: str) -> tuple[list[Item], list[Item]]:
     """What a case holds, and what is left of it after it was written and read again."""
-    import tempfile  # noqa: PLC0415
-
     with tempfile.TemporaryDirectory() as folder:
         items = outcome(case.location(Path(folder))).items
-        if not items:
-            return [], []
-        info = writers.get(target).INFO
+        return items, written_and_read(items, target) if items else []
+
+
+def written_and_read(items: list[Item], target: str) -> list[Item]:
+    """What is left of items after they were written and read again."""
+    info = writers.get(target).INFO
+    with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / (f"written{info.suffix}" if info.layout != "bundle" else "written")
         write_items(items, target, str(place), Notes())
         try:
-            again = list(read_all([str(place)], Notes(), readers.get(info.reader or info.name).INFO.name))
+            return list(read_all([str(place)], Notes(), readers.get(info.reader or info.name).INFO.name))
         except AgentJournalError:  # nothing of it can be said in this target
-            again = []
-    return items, again
+            return []
 
 
 def after(items: Iterable[Item], losses: Iterable[Loss]) -> list[Item]:
@@ -83,6 +89,25 @@ def keeps_the_rules(item: Item) -> bool:
             return False
         seen.add(entry.id)
     return True
+
+
+@pytest.mark.parametrize("target", [target for target in TARGETS if target != "agent-record"])
+def test_whatever_the_model_allows_comes_back(target: str) -> None:
+    @settings(max_examples=50, derandomize=True, deadline=None, suppress_health_check=[*HealthCheck])
+    @given(items=st.lists(any_items, min_size=1, max_size=2))
+    def check(items: list[Item]) -> None:
+        assert [] == lost_on_the_way(items, target)
+
+    check()
+
+
+def lost_on_the_way(items: list[Item], target: str) -> list[str]:
+    """The paths that differ after items were written and read again, without what is declared lost."""
+    if not all(keeps_the_rules(item) for item in items):
+        return []
+    losses = losses_of(target).values()
+    again = written_and_read(items, target)
+    return [*edits_between([*map(as_json, after(items, losses))], [*map(as_json, after(again, losses))])]
 
 
 @each_target

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from agent_journal.archive import encoded
 from agent_journal.archive.packing import Compressor
 from agent_journal.model import Code, Event, Message, Text
+from agent_journal.model.leftovers import Leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +31,7 @@ Columns: TypeAlias = "Sequence[str | None]"
 """The columns of an entry: id, parent_id, role, name, at, model."""
 
 _NO_TEXT = Text(text="")
+_OTHER_FIELDS_OF_TEXT = Leftovers(Text, represented=("text",))
 # A body is an array of two, the first of which is a map. Without the columns' values it begins with the
 # size of that map: one byte that is less than _SHORT_MAPS, or three bytes.
 _COMPLETE = b"\x92"
@@ -62,8 +64,7 @@ def body_of(message: Message, texts: list[str]) -> Body:
             size = len(next(pieces))
             spans.append((offset, size))
             offset += size + len(TEXT_SEPARATOR)
-            is_bare = not part.citations and not part.extra
-            parts.append(_NO_TEXT if is_bare else replace(part, text=""))
+            parts.append(replace(part, text="") if _OTHER_FIELDS_OF_TEXT.exist_in(part) else _NO_TEXT)
         else:
             parts.append(part)
             if part.__class__ is Code:

@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from agent_journal.model import Reasoning, Text, ToolCall, ToolResult, Usage
 from agent_journal.model.content_blocks import tool_output
+from agent_journal.model.leftovers import leftover_fields
 from agent_journal.readers.agent_record.own_fields import (
     CallOwnFields,
     ReasoningOwnFields,
@@ -31,13 +32,14 @@ def tool_call(fields: Fields, kinds: dict[str, ToolKind]) -> ToolCall:
     own_fields = take_own_fields(fields, CallOwnFields)
     fields.drop(*own_fields.added)
     name, value = fields.text("name") or "", fields.take("input")
-    return ToolCall(
-        name=name,
-        call_id=fields.text("call-id"),
-        input=value if own_fields.input is UNSET else own_fields.input,
-        kind=own_fields.kind or kinds.get(name),
-        extra=_extra(fields, own_fields.extra, own_fields.inside),
-    )
+    values: dict[str, Any] = {
+        "name": name,
+        "call_id": fields.text("call-id"),
+        "input": value if own_fields.input is UNSET else own_fields.input,
+        "kind": kinds.get(name),
+        "extra": _extra(fields, own_fields.extra, own_fields.inside),
+    }
+    return ToolCall(**values | leftover_fields(own_fields))
 
 
 def tool_result(fields: Fields, kinds: dict[str, ToolKind]) -> ToolResult:  # noqa: ARG001 (all converters have this signature)
@@ -61,8 +63,9 @@ def result_values(fields: Fields, own_fields: ResultOwnFields) -> dict[str, Any]
         "call_id": fields.text("call-id"),
         "output": output if own_fields.output is UNSET else own_fields.output,
         "is_error": is_error if own_fields.is_error is UNSET else own_fields.is_error,
-        "name": fields.text("name") if own_fields.name is None else own_fields.name,
+        "name": fields.text("name"),
         "native": native if own_fields.native is None else value if own_fields.native else None,
+        **leftover_fields(own_fields),
     }
 
 
@@ -75,13 +78,14 @@ def reasoning(fields: Fields, kinds: dict[str, ToolKind]) -> Reasoning:  # noqa:
         content = None
     text = None if own_fields.content == "summary" else content or None
     summary = fields.text("summary") if own_fields.summary is None else own_fields.summary
-    return Reasoning(
-        text=text if own_fields.text is UNSET else own_fields.text,
-        summary=summary if own_fields.content is None else content,
-        signature=fields.text("signature") if own_fields.signature is None else own_fields.signature,
-        encrypted=fields.text("encrypted"),
-        extra=_extra(fields, own_fields.extra),
-    )
+    values: dict[str, Any] = {
+        "text": text if own_fields.text is UNSET else own_fields.text,
+        "summary": summary if own_fields.content is None else content,
+        "signature": fields.text("signature"),
+        "encrypted": fields.text("encrypted"),
+        "extra": _extra(fields, own_fields.extra),
+    }
+    return Reasoning(**values | leftover_fields(own_fields))
 
 
 CONVERTERS: dict[str, Callable[[Fields, dict[str, ToolKind]], Action]] = {
@@ -96,7 +100,8 @@ def text_part(fields: Fields) -> Text | None:
     if fields.look("content").__class__ is not str:
         return None
     own_fields = take_own_fields(fields, TextOwnFields)
-    return Text(text=fields.take("content"), extra=_extra(fields, own_fields.extra))
+    values = {"text": fields.take("content"), "extra": _extra(fields, own_fields.extra)}
+    return Text(**values | leftover_fields(own_fields))
 
 
 def _extra(
@@ -133,15 +138,5 @@ def usage(fields: Fields, own_fields: UsageOwnFields) -> Usage | None:
             values[field] = stated.pop(name)
     if stated.get("cost").__class__ in (int, float):
         values["cost_usd"] = float(stated.pop("cost"))
-    for field in (*TOKEN_COUNTS.values(), "cost_usd"):
-        if (value := getattr(own_fields, field)) is not UNSET:
-            values[field] = value
-    return Usage(
-        key=own_fields.key,
-        cache_write=own_fields.cache_write,
-        cache_write_5m=own_fields.cache_write_5m,
-        cache_write_1h=own_fields.cache_write_1h,
-        estimated=own_fields.estimated,
-        extra=stated | source_counts | own_fields.extra,
-        **values,
-    )
+    values["extra"] = stated | source_counts | own_fields.extra
+    return Usage(**values | leftover_fields(own_fields))

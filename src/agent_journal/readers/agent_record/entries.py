@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from agent_journal.decoding.fields import Fields
 from agent_journal.model import Event, Message, Other, Role, ToolResult, ids, tree
 from agent_journal.model.content_blocks import exactly, parts_in, same
+from agent_journal.model.leftovers import leftover_fields
 from agent_journal.notes import Kind
 from agent_journal.readers.agent_record.actions import (
     CONVERTERS,
@@ -188,21 +189,17 @@ class EntryConverter:
         position = self._position(fields, parent, own_fields)
         token_usage = usage(fields, own_fields.usage) if own_fields.counts is None else own_fields.counts
         fields.drop("type")
-        return Message(
+        values: dict[str, Any] = {
             **position,
-            role=role,
-            model=fields.text("model-id"),
-            stop_reason=fields.text("stop-reason")
-            if own_fields.stop_reason is None
-            else own_fields.stop_reason,
-            hidden=own_fields.hidden,
-            sidechain=own_fields.sidechain,
-            response_id=own_fields.response_id,
-            parts=parts,
-            usage=token_usage,
-            native=content if is_native else None,
-            extra=restored_extra(fields, own_fields.extra, own_fields.inside),
-        )
+            "role": role,
+            "model": fields.text("model-id"),
+            "stop_reason": fields.text("stop-reason"),
+            "parts": parts,
+            "usage": token_usage,
+            "native": content if is_native else None,
+            "extra": restored_extra(fields, own_fields.extra, own_fields.inside),
+        }
+        return Message(**values | leftover_fields(own_fields))
 
     def _result_message(self, fields: Fields, parent: str | None) -> Message:
         """Convert a separate tool result to a message."""
@@ -253,9 +250,12 @@ class EntryConverter:
         _restore_data(fields, own_fields)
         data = fields.bag("data")
         rest = restored_extra(fields, own_fields.extra, own_fields.inside)
-        return Event(
-            **position, name="unknown" if name is None else name, data=rest if data is None else data | rest
-        )
+        values: dict[str, Any] = {
+            **position,
+            "name": "unknown" if name is None else name,
+            "data": rest if data is None else data | rest,
+        }
+        return Event(**values | leftover_fields(own_fields))
 
     def _parents_first(self, entries: list[Entry]) -> list[Entry]:
         """Order entries so that parents come first; cycles are cut."""

@@ -1,4 +1,4 @@
-"""Own fields in records that this program wrote, under the names of the model."""
+"""Own fields in records that this program wrote: leftover fields, and what restores the others."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from msgspec import UNSET, Struct, UnsetType
 from agent_journal.model import (
     Bag,
     Code,
-    Feedback,
-    Link,
+    Conversation,
+    Event,
     Media,
+    Message,
     Other,
     Reasoning,
-    Request,
     Role,
-    Summary,
     Text,
-    Tool,
     ToolCall,
-    ToolKind,
     ToolResult,
     Usage,
 )
+from agent_journal.model.leftovers import carries
 from agent_journal.notes import Kind
 from agent_journal.records.forms import OWN_FIELDS, SAME
 
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from agent_journal.decoding.fields import Fields
 
 
+@carries(Event)
 class EventOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
     """Own fields of an event.
 
@@ -50,63 +49,55 @@ class EventOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
     extra: Bag = {}
 
 
+@carries(Text)
 class TextOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
     """Own fields of a text that is a separate entry."""
 
     extra: Bag = {}
 
 
+@carries(ToolCall)
 class CallOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
     """Own fields of a call: `added` are fields that the source has elsewhere, `inside` those in an object."""
 
-    kind: ToolKind | None = None
     input: Any = UNSET
     added: list[str] = []
     inside: dict[str, list[str]] = {}
     extra: Bag = {}
 
 
+@carries(ToolResult)
 class ResultOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
     """Own fields of a result; `fields` names those of the source that belong to it, not to its message."""
 
     output: str | list[Text | Code | Reasoning | ToolCall | Media | Other] | UnsetType = UNSET
     native: bool | None = None
     is_error: bool | UnsetType | None = UNSET
-    name: str | None = None
     own_status: bool = False
     added: list[str] = []
     extra: Bag = {}
     fields: list[str] = []
 
 
+@carries(Reasoning)
 class ReasoningOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
     """Own fields of reasoning; `content` says what the content is if it is not only the text."""
 
     content: Literal["summary", "both"] | None = None
     text: str | UnsetType | None = UNSET
     summary: str | None = None
-    signature: str | None = None
     extra: Bag = {}
 
 
+@carries(Usage)
 class UsageOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
     """Own fields of token counts; `names` has the source's names for the draft's counts."""
 
-    key: str | None = None
-    input: int | UnsetType | None = UNSET
-    output: int | UnsetType | None = UNSET
-    cache_read: int | UnsetType | None = UNSET
-    reasoning: int | UnsetType | None = UNSET
-    total: int | UnsetType | None = UNSET
-    cost_usd: float | UnsetType | None = UNSET
-    cache_write: int | None = None
-    cache_write_5m: int | None = None
-    cache_write_1h: int | None = None
-    estimated: bool = False
     names: dict[str, str] = {}
     extra: Bag = {}
 
 
+@carries(Message)
 class MessageOwnFields(Struct, frozen=True, forbid_unknown_fields=True, rename={"preceding": "beside"}):
     """Own fields of a message.
 
@@ -121,10 +112,6 @@ class MessageOwnFields(Struct, frozen=True, forbid_unknown_fields=True, rename={
     made_id: bool = False
     preceding: tuple[int, int] | None = None
     parent: str = ""
-    stop_reason: str | None = None
-    hidden: bool = False
-    sidechain: bool = False
-    response_id: str | None = None
     content: Any = UNSET
     parts: list[int | Text | Code | Reasoning | ToolCall | ToolResult | Media | Other] | None = None
     native: bool | None = None
@@ -136,31 +123,11 @@ class MessageOwnFields(Struct, frozen=True, forbid_unknown_fields=True, rename={
     extra: Bag = {}
 
 
+@carries(Conversation)
 class ConversationOwnFields(Struct, frozen=True, forbid_unknown_fields=True):
     """Own fields of a conversation."""
 
     source: str
-    title: str | None = None
-    started_at: str | UnsetType | None = UNSET
-    updated_at: str | UnsetType | None = UNSET
-    model: str | UnsetType | None = UNSET
-    account_id: str | None = None
-    editor: str | None = None
-    os: str | None = None
-    shell: str | None = None
-    archived: bool | None = None
-    tags: list[str] = []
-    only_prompts: bool = False
-    shape: Literal["list", "tree"] = "tree"
-    head_id: str | None = None
-    link: Link | None = None
-    made_id: bool = False
-    summaries: list[Summary] = []
-    feedback: list[Feedback] = []
-    tools: list[Tool] = []
-    requests: list[Request] = []
-    platform: Bag = {}
-    context: Bag = {}
     extra: Bag = {}
 
 

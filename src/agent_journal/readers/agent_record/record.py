@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
-
 from agent_journal import readers
 from agent_journal.decoding import json_stream
 from agent_journal.decoding.fields import Fields
 from agent_journal.decoding.text_encoding import utf8
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, ids, timestamps, tree
+from agent_journal.model.leftovers import leftover_fields
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.agent_record.detect import is_record
 from agent_journal.readers.agent_record.entries import EntryConverter
@@ -65,8 +64,11 @@ def conversation(raw: dict[str, Any], where: str, name: str, note: Notes) -> Con
     session = fields.nested("session") or Fields({}, note, where)
     agent = session.nested("agent-meta") or Fields({}, note, where)
     source = _source(agent, name) if own_fields is None else own_fields.source
-    stated_id = _id(fields, session, note)
-    conversation_id = stated_id or ids.made(name, where, session.look("session-start"), len(str(raw)))
+    stated_id = _id(fields, session, note) if own_fields is None else session.text("session-id")
+    if stated_id is None:
+        conversation_id = ids.made(name, where, session.look("session-start"), len(str(raw)))
+    else:
+        conversation_id = stated_id
     model = _model(agent, is_own_record=own_fields is not None)
     kinds = readers.get(source).INFO.tool_kinds if own_fields is None and source in readers.discover() else {}
     converter = EntryConverter(conversation_id, kinds, note, is_own_record=own_fields is not None)
@@ -108,12 +110,10 @@ def _restored(
 ) -> Conversation:
     fields.drop(*_REDUNDANT_FIELDS)
     session.drop("format")
-    stated = {name: getattr(own_fields, name) for name in own_fields.__struct_fields__}
-    extra = stated.pop("extra")
-    values |= {name: value for name, value in stated.items() if value is not UNSET}
     rest = fields.rest()
     rest.pop("session", None)
-    return Conversation(**values, extra=rest | session.rest() | extra)
+    values["extra"] = rest | session.rest() | own_fields.extra
+    return Conversation(**values | leftover_fields(own_fields))
 
 
 def _id(fields: Fields, session: Fields, note: Notes) -> str | None:

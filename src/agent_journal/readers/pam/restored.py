@@ -26,21 +26,8 @@ JsonObject = dict[str, Any]
 Entry = Message | Event
 # Parts that are separate messages.
 _SEPARATE_PARTS = ("reasoning", "tool_result")
-# Own fields of a message that take precedence over the format's.
-_OWN_MESSAGE_FIELDS = frozenset(
-    {
-        "id",
-        "role",
-        "parent_id",
-        "at",
-        "made_id",
-        "stop_reason",
-        "hidden",
-        "sidechain",
-        "response_id",
-        "usage",
-    }
-)
+# Other own fields of a message are those of the model, and take precedence over the format's.
+_OWN_MESSAGE_FIELDS = frozenset(Message.__struct_fields__) - {"parts", "extra"}
 _EMPTY: JsonObject = {}
 # The fields of a content that is plain text, and the fields of a message that add parts to it.
 _PLAIN_TEXT_KEYS = frozenset({"type", "text"})

@@ -11,12 +11,31 @@ from typing import Literal, TypeAlias
 from msgspec import UNSET, Struct, UnsetType
 
 from agent_journal.decoding.json_stream import Shape
-from agent_journal.model import Bag, Feedback, Link, Request, Role, Tool, ToolKind
+from agent_journal.model import (
+    Bag,
+    Code,
+    Conversation,
+    Event,
+    Media,
+    Message,
+    Reasoning,
+    Request,
+    Role,
+    Summary,
+    Text,
+    Tool,
+    ToolCall,
+    ToolKind,
+    ToolResult,
+    Usage,
+)
+from agent_journal.model.leftovers import carries
 
 OWN_KEY = "agent_journal"
 Names: TypeAlias = dict[str, str]
 
 
+@carries(Text, Code, Reasoning, Media, ToolCall, ToolResult)
 class PartOwnFields(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
 ):
@@ -34,34 +53,22 @@ class PartOwnFields(
     parts: list[PartOwnFields | None] = []
 
 
+@carries(Usage)
 class UsageOwnFields(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
 ):
     """Own fields of a usage."""
 
-    key: str | UnsetType | None = UNSET
-    input: int | UnsetType = UNSET
-    output: int | UnsetType = UNSET
-    cache_read: int | UnsetType = UNSET
-    cache_write: int | UnsetType = UNSET
-    cache_write_5m: int | UnsetType = UNSET
-    cache_write_1h: int | UnsetType = UNSET
-    reasoning: UnsetType | None = UNSET
-    total: UnsetType | None = UNSET
-    estimated: bool | UnsetType = UNSET
-    cost_usd: int | float | UnsetType = UNSET
     extra: Bag = {}
     repeats: list[str] | UnsetType = UNSET
 
 
+@carries(Message)
 class MessageOwnFields(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
 ):
     """Own fields of a message."""
 
-    made_id: bool = False
-    at: str | UnsetType | None = UNSET
-    parent_id: str | UnsetType | None = UNSET
     names: Names = {}
     same: Names = {}
     usage: UsageOwnFields | None = None
@@ -69,33 +76,25 @@ class MessageOwnFields(
     parts: list[PartOwnFields | None] = []
 
 
+@carries(Event)
 class EventOwnFields(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
 ):
     """Own fields of an event."""
 
-    made_id: bool = False
-    at: str | UnsetType | None = UNSET
+
+@carries(Summary)
+class SummaryOwnFields(
+    Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
+):
+    """Own fields of a summary."""
 
 
+@carries(Conversation)
 class ConversationOwnFields(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True
 ):
-    """Fields of the conversation that differ from what the document states."""
-
-    title: str | UnsetType = UNSET
-    started_at: str | UnsetType | None = UNSET
-    updated_at: str | UnsetType | None = UNSET
-    app_version: str | UnsetType | None = UNSET
-    model: str | UnsetType | None = UNSET
-    account_id: str | UnsetType = UNSET
-    archived: bool | UnsetType | None = UNSET
-    shape: Literal["list", "tree"] | UnsetType = UNSET
-    head_id: str | UnsetType = UNSET
-    link: Link | UnsetType = UNSET
-    made_id: bool | UnsetType = UNSET
-    only_prompts: bool | UnsetType = UNSET
-    feedback: list[Feedback] | UnsetType = UNSET
+    """Leftover fields of the conversation, and those that the document states differently."""
 
 
 class MetadataOwnFields(
@@ -294,6 +293,7 @@ class DocumentSummary(
     timestamp: str
     covers_messages: list[str] = []
     metadata: Bag = {}
+    agent_journal: SummaryOwnFields = SummaryOwnFields()
 
 
 class Platform(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from agent_journal.decoding import json_text
@@ -27,6 +27,7 @@ from agent_journal.model import (
     ToolResult,
     Usage,
 )
+from agent_journal.model.leftovers import leftover_fields
 from agent_journal.readers.unified.own_documents import (
     CodeBlock,
     Document,
@@ -128,7 +129,7 @@ def restored(document: Document) -> Conversation:
         extra=source_fields.restore(fields, _PLATFORM_FIELDS, local_names)
         | _duplicated_fields(metadata, own_fields.metadata.same),
     )
-    return replace(conversation, **_stated_fields(own_fields.conversation))
+    return replace(conversation, **leftover_fields(own_fields.conversation))
 
 
 def _timeline(document: Document, content: _MessageRestorer) -> list[Message | Event]:
@@ -147,30 +148,30 @@ def _timeline(document: Document, content: _MessageRestorer) -> list[Message | E
 
 
 def _event(event: DocumentEvent) -> Event:
-    own_fields = event.agent_journal
-    return Event(
-        id=event.event_id,
-        name=event.name,
-        made_id=own_fields.made_id,
-        parent_id=event.parent_id,
-        at=event.timestamp if own_fields.at is UNSET else own_fields.at,
-        data=event.data,
-    )
+    values: dict[str, Any] = {
+        "id": event.event_id,
+        "name": event.name,
+        "parent_id": event.parent_id,
+        "at": event.timestamp,
+        "data": event.data,
+    }
+    return Event(**values | leftover_fields(event.agent_journal))
 
 
 def _summaries(document: Document) -> list[Summary]:
     stated = document.agent_journal.summaries
     original_times = stated if len(stated) == len(document.summaries) else None
-    return [
-        Summary(
-            text=each.text,
-            kind=each.type,
-            at=each.timestamp if original_times is None else original_times[index],
-            message_id=each.covers_messages[-1] if each.covers_messages else None,
-            extra=each.metadata,
-        )
-        for index, each in enumerate(document.summaries)
-    ]
+    summaries: list[Summary] = []
+    for index, each in enumerate(document.summaries):
+        values: dict[str, Any] = {
+            "text": each.text,
+            "kind": each.type,
+            "at": each.timestamp if original_times is None else original_times[index],
+            "message_id": each.covers_messages[-1] if each.covers_messages else None,
+            "extra": each.metadata,
+        }
+        summaries.append(Summary(**values | leftover_fields(each.agent_journal)))
+    return summaries
 
 
 class _SourceFields:
@@ -225,22 +226,21 @@ class _MessageRestorer:
                 extra |= _duplicated_fields(metadata, own_fields.same)
         response_id = _text_field(metadata, "response_id", local_names)
         is_inferred = "timestamp_inferred" in metadata and "timestamp_inferred" not in local_names
-        at = None if is_inferred else message.timestamp
-        return Message(
-            id=message.message_id,
-            role="tool" if message.role == "function" else message.role,
-            made_id=own_fields.made_id,
-            parent_id=message.parent_message_id if own_fields.parent_id is UNSET else own_fields.parent_id,
-            at=at if own_fields.at is UNSET else own_fields.at,
-            model=_text_field(metadata, "model_override", local_names),
-            stop_reason=_text_field(metadata, "stop_reason", local_names),
-            hidden="hidden" in metadata and "hidden" not in local_names,
-            sidechain="sidechain" in metadata and "sidechain" not in local_names,
-            response_id=response_id,
-            parts=[] if own_fields.empty else self._parts(message.content, own_fields.parts),
-            usage=self._usage(message, response_id, own_fields.usage, local_names),
-            extra=extra,
-        )
+        values: dict[str, Any] = {
+            "id": message.message_id,
+            "role": "tool" if message.role == "function" else message.role,
+            "parent_id": message.parent_message_id,
+            "at": None if is_inferred else message.timestamp,
+            "model": _text_field(metadata, "model_override", local_names),
+            "stop_reason": _text_field(metadata, "stop_reason", local_names),
+            "hidden": "hidden" in metadata and "hidden" not in local_names,
+            "sidechain": "sidechain" in metadata and "sidechain" not in local_names,
+            "response_id": response_id,
+            "parts": [] if own_fields.empty else self._parts(message.content, own_fields.parts),
+            "usage": self._usage(message, response_id, own_fields.usage, local_names),
+            "extra": extra,
+        }
+        return Message(**values | leftover_fields(own_fields))
 
     def _usage(
         self,
@@ -260,8 +260,7 @@ class _MessageRestorer:
         }
         own_fields = own_fields or _NO_USAGE_OWN_FIELDS
         values["extra"] = self._usage_extra(message, own_fields, local_names)
-        values |= _stated_fields(own_fields, exclude=("extra", "repeats"))
-        return Usage(**values)
+        return Usage(**values | leftover_fields(own_fields))
 
     def _usage_extra(
         self, message: DocumentMessage, own_fields: UsageOwnFields, local_names: dict[str, str]
@@ -286,6 +285,13 @@ class _MessageRestorer:
         return [self._part(block, each or _NO_PART_OWN_FIELDS) for block, each in pairs]
 
     def _part(self, block: Block, own_fields: PartOwnFields) -> Part:
+        if own_fields is _NO_PART_OWN_FIELDS:
+            return self._block_part(block, own_fields)
+        part = self._block_part(block, own_fields)
+        leftovers = leftover_fields(own_fields, type(part))
+        return replace(part, **leftovers) if leftovers else part
+
+    def _block_part(self, block: Block, own_fields: PartOwnFields) -> Part:
         match block:
             case TextBlock():
                 return self._text(block, own_fields) if block.metadata else Text(text=block.text)
@@ -438,11 +444,3 @@ def _typed_field(metadata: Bag, name: str, local_names: Mapping[str, Any], kind:
 def _duplicated_fields(metadata: Bag, same: Mapping[str, str]) -> Bag:
     """Get the fields that the source states twice and the document once."""
     return {original: metadata[name] for original, name in same.items() if name in metadata}
-
-
-def _stated_fields(own_fields: msgspec.Struct, exclude: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Get the fields that are set."""
-    values = (
-        (name, getattr(own_fields, name)) for name in own_fields.__struct_fields__ if name not in exclude
-    )
-    return {name: value for name, value in values if not isinstance(value, UnsetType)}

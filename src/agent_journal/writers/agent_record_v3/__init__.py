@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Any
 
 from agent_journal.model import Conversation, Memory, timestamps
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.model.spilled import load_spilled
 from agent_journal.records import canonical_json
 from agent_journal.records.forms import OWN_FIELDS, UNKNOWN, VERSION, RecordForm
@@ -42,10 +43,22 @@ INFO = WriterInfo(
     evidence="draft-birkholz-verifiable-agent-conversations-00 and its CDDL, February 2026",
 )
 _DEFAULT_FORM = RecordForm()
-# Fields of a conversation that the draft has fields for.
-_DRAFT_FIELDS = ("id", "app_version", "cwd", "git_branch", "git_commit", "timeline", "origin", "extra")
-_OWN_FIELDS = [name for name in Conversation.__struct_fields__ if name not in _DRAFT_FIELDS]
-_EMPTY = Conversation(id="", source="")
+_LEFTOVERS = Leftovers(
+    Conversation,
+    represented=(
+        "id",
+        "started_at",
+        "updated_at",
+        "app_version",
+        "model",
+        "cwd",
+        "git_branch",
+        "git_commit",
+        "timeline",
+        "origin",
+        "extra",
+    ),
+)
 
 
 def write(items: Iterable[Item], out: IO[bytes], run: Run) -> None:
@@ -114,20 +127,13 @@ def _vcs(conversation: Conversation) -> dict[str, Any] | None:
 
 
 def _own_fields(conversation: Conversation, session: dict[str, Any]) -> dict[str, Any]:
-    """The fields that the draft lacks, by the names of the model."""
-    own_fields = {
-        name: value
-        for name in _OWN_FIELDS
-        if (value := getattr(conversation, name)) != getattr(_EMPTY, name) or name == "source"
-    }
+    """The fields that the draft lacks or that the record states differently."""
+    own_fields = _LEFTOVERS.of(conversation)
     model = session["agent-meta"]["model-id"]
     stated = {
         "started_at": session.get("session-start"),
         "updated_at": session.get("session-end"),
         "model": None if model == UNKNOWN else model,
     }
-    for name, value in stated.items():
-        own_fields.pop(name, None)
-        if value != getattr(conversation, name):
-            own_fields[name] = getattr(conversation, name)
-    return own_fields
+    differing = {name: own for name, value in stated.items() if (own := getattr(conversation, name)) != value}
+    return own_fields | differing

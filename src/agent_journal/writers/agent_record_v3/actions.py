@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Message, Reasoning, ToolCall, ToolResult, timestamps
 from agent_journal.model.content_blocks import ACTIONS, output_as_json, same, tool_output
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.records.forms import FAILED, OWN_FIELDS
 from agent_journal.writers.agent_record_v3.passthrough import (
     ANSWER,
@@ -22,6 +23,10 @@ from agent_journal.writers.dialects.agent_records import value_at, without_nulls
 if TYPE_CHECKING:
     from agent_journal.model.content_blocks import Action
     from agent_journal.records.forms import RecordForm
+
+_CALL_LEFTOVERS = Leftovers(ToolCall, represented=("name", "call_id", "input", "extra"))
+_RESULT_LEFTOVERS = Leftovers(ToolResult, represented=("call_id", "output", "is_error", "native", "extra"))
+_REASONING_LEFTOVERS = Leftovers(Reasoning, represented=("text", "summary", "encrypted", "extra"))
 
 
 def children(message: Message, actions: list[Action], form: RecordForm) -> list[dict[str, Any]]:
@@ -116,8 +121,7 @@ def _time_of_call(
 def _call(
     call: ToolCall, own_fields: dict[str, Any], form: RecordForm, reserved: frozenset[str] = CALL
 ) -> dict[str, Any]:
-    if call.kind is not None:
-        own_fields["kind"] = call.kind
+    _CALL_LEFTOVERS.add(call, own_fields)
     if call.input is None:
         own_fields["input"] = None
     entry = {"type": "tool-call", "name": call.name, "input": {} if call.input is None else call.input}
@@ -140,8 +144,7 @@ def result_entry(
     entry = {"type": "tool-result", "output": _output(result, block, own_fields)}
     if result.call_id is not None:
         entry["call-id"] = result.call_id
-    if result.name is not None:
-        own_fields["name"] = result.name
+    _RESULT_LEFTOVERS.add(result, own_fields)
     extra, failed = result.extra, result.is_error
     status = extra.get("status")
     if isinstance(status, str):
@@ -196,6 +199,6 @@ def _reasoning(
         own_fields |= without_nulls({"summary": summary})
         if text != (content or None):
             own_fields["text"] = text
-    own_fields |= without_nulls({"signature": reasoning.signature})
+    _REASONING_LEFTOVERS.add(reasoning, own_fields)
     add_source_fields(entry, reasoning.extra, own_fields, reserved)
     return entry

@@ -8,6 +8,7 @@ import msgspec
 
 from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult, timestamps
 from agent_journal.model.content_blocks import ACTIONS, exactly, parts_in, same
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.records.forms import OWN_FIELDS
 from agent_journal.writers.agent_record_v3.actions import children, result_entry, separate_entry
 from agent_journal.writers.agent_record_v3.passthrough import (
@@ -37,6 +38,25 @@ if TYPE_CHECKING:
     from agent_journal.model import Part, Usage
     from agent_journal.model.content_blocks import Action
     from agent_journal.records.forms import RecordForm
+
+_EVENT_LEFTOVERS = Leftovers(Event, represented=("id", "name", "made_id", "parent_id", "at", "data"))
+_MESSAGE_LEFTOVERS = Leftovers(
+    Message,
+    represented=(
+        "id",
+        "role",
+        "made_id",
+        "parent_id",
+        "at",
+        "model",
+        "parts",
+        "usage",
+        "native",
+        "extra",
+    ),
+)
+# Parts with any other field are not restored from their block.
+_TEXT_OF_BLOCK = Leftovers(Text, represented=("text",))
 
 
 class RecordContext:
@@ -95,7 +115,7 @@ def event_entry(event: Event, context: RecordContext) -> dict[str, Any]:
     form = context.form
     if echo := echoed_text(event, form):
         return _echo(event, *echo, context)
-    own_fields: dict[str, Any] = {}
+    own_fields = event_leftovers(event)
     entry: dict[str, Any] = {"type": "system-event", "event-type": event.name}
     add_position(entry, event, own_fields, context)
     data = event.data
@@ -105,6 +125,11 @@ def event_entry(event: Event, context: RecordContext) -> dict[str, Any]:
     if counts:
         _record_inside(form.event_body, form.usage_in, own_fields)
     return with_own_fields(entry, own_fields)
+
+
+def event_leftovers(event: Event) -> dict[str, Any]:
+    """The fields of an event that no entry has."""
+    return _EVENT_LEFTOVERS.of(event)
 
 
 def _add_counts(
@@ -129,7 +154,7 @@ def _echo(event: Event, kind: str, text: str, context: RecordContext) -> dict[st
     """An event that repeats a text, as an entry of that text's type."""
     form = context.form
     field = form.echoes[event.name][1]
-    own_fields: dict[str, Any] = {"event": event.name, "content": field}
+    own_fields = {"event": event.name, "content": field, **event_leftovers(event)}
     entry: dict[str, Any] = {"type": kind, "content": text}
     add_position(entry, event, own_fields, context)
     _, data = _take_out(event.data, form.event_body, field)
@@ -179,14 +204,7 @@ def add_message_fields(
     entry: dict[str, Any], message: Message, own_fields: dict[str, Any], context: RecordContext
 ) -> None:
     """Add the fields that every message has, whatever its kind of entry."""
-    if message.stop_reason is not None:
-        own_fields["stop_reason"] = message.stop_reason
-    if message.response_id is not None:
-        own_fields["response_id"] = message.response_id
-    if message.hidden:
-        own_fields["hidden"] = True
-    if message.sidechain:
-        own_fields["sidechain"] = True
+    _MESSAGE_LEFTOVERS.add(message, own_fields)
     add_position(entry, message, own_fields, context)
     if message.model is not None:
         entry["model-id"] = message.model
@@ -261,9 +279,7 @@ def _is_plain(part: Part) -> bool:
         return part.call_id.__class__ is str and part.output.__class__ is str and not part.extra  # type: ignore[union-attr]
     if kind is Reasoning:
         return part.text.__class__ is str and not part.extra  # type: ignore[union-attr] # reasoning
-    if kind is not Text or part.injected:  # type: ignore[union-attr] # a text
-        return False
-    return not part.extra and not part.citations and part.text != ""  # type: ignore[union-attr]
+    return kind is Text and not _TEXT_OF_BLOCK.exist_in(part) and part.text != ""  # type: ignore[union-attr]
 
 
 def _separate(message: Message, context: RecordContext) -> dict[str, Any]:

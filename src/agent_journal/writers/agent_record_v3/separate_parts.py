@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Event, Message, Text, ToolCall, ToolResult
 from agent_journal.model.content_blocks import ACTIONS
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.records.forms import OWN_FIELDS, PATCH
 from agent_journal.writers.agent_record_v3.actions import action_entry, repeat_call_field
 from agent_journal.writers.agent_record_v3.entries import (
@@ -13,6 +14,7 @@ from agent_journal.writers.agent_record_v3.entries import (
     add_message_fields,
     add_position,
     event_entry,
+    event_leftovers,
     timeline_entry,
     with_own_fields,
 )
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Part
     from agent_journal.records.forms import RecordForm
+
+# Texts with any other field are not written as entries.
+_TEXT_OF_ENTRY = Leftovers(Text, represented=("text", "extra"))
 
 
 def entries_with_separate_parts(
@@ -69,7 +74,7 @@ def _parts(message: Message, form: RecordForm) -> tuple[list[dict[str, Any]], li
         if isinstance(part, ACTIONS):
             indexes.append(len(entries))
             entries.append(action_entry(part, None, call, message, form))
-        elif isinstance(part, Text) and not part.citations and not part.injected:
+        elif isinstance(part, Text) and not _TEXT_OF_ENTRY.exist_in(part):
             indexes.append(len(entries))
             entries.append(_text(part, message))
         else:
@@ -117,7 +122,7 @@ def _envelope(
 
 def _patch(event: Event, context: RecordContext) -> dict[str, Any]:
     """A patch event as the result of an edit."""
-    own_fields: dict[str, Any] = {"event": event.name}
+    own_fields = {"event": event.name, **event_leftovers(event)}
     entry = {"type": "tool-result", "output": "", "status": "success"}
     add_position(entry, event, own_fields, context)
     data = event.data

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from agent_journal.model import Usage
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.records.forms import TOKEN_COUNTS
 from agent_journal.writers.agent_record_v3.passthrough import USAGE, add_source_fields
 
-if TYPE_CHECKING:
-    from agent_journal.model import Usage
-
 _COUNTS = {**TOKEN_COUNTS, "cost": "cost_usd"}
-_OTHER_COUNTS = ("key", "cache_write", "cache_write_5m", "cache_write_1h", "estimated")
+_LEFTOVERS = Leftovers(Usage, represented=(*_COUNTS.values(), "extra"))
 _get_counts = attrgetter(*_COUNTS.values())
-_get_others = attrgetter(*_OTHER_COUNTS)
 # One vendor's names of the draft's counts, which are not repeated.
 _SYNONYMS = {"input_tokens": "input", "output_tokens": "output", "cache_read_input_tokens": "cached"}
 
@@ -23,8 +21,7 @@ def counts(usage: Usage) -> tuple[dict[str, Any], dict[str, Any]]:
     """The `token-usage` of a message, and the own fields for everything that it cannot represent."""
     source_counts = usage.extra
     token_usage: dict[str, Any] = {}
-    others = zip(_OTHER_COUNTS, _get_others(usage), strict=True)
-    own_fields = {name: value for name, value in others if value is not None and value is not False}
+    own_fields = _LEFTOVERS.of(usage)
     names: dict[str, str] = {}
     for name, value in zip(_COUNTS, _get_counts(usage), strict=True):
         if name in source_counts and _is_valid(name, source_counts[name]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agent_journal.model import Code, Media, Reasoning, Text, ToolCall, ToolResult, ids
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.writers.dialects.json_bytes import encode
 from agent_journal.writers.pam.values import uri, without_nulls
 
@@ -14,6 +15,17 @@ if TYPE_CHECKING:
     from agent_journal.model import Citation, Part
 
 _UNKNOWN_TOOL = "unknown"
+# The other fields of a part are in its entry under the own key.
+_TEXT_LEFTOVERS = Leftovers(Text, represented=("text",))
+# Citations are written apart from the content.
+_PLAIN_TEXT = Leftovers(Text, represented=("text", "citations"))
+_CODE_LEFTOVERS = Leftovers(Code, represented=("code", "language"))
+_REASONING_LEFTOVERS = Leftovers(Reasoning, represented=("text", "extra"))
+_CALL_LEFTOVERS = Leftovers(ToolCall, represented=("name", "call_id", "input"))
+_RESULT_LEFTOVERS = Leftovers(ToolResult, represented=("output", "native", "extra"))
+_INLINE_LEFTOVERS = Leftovers(Media, represented=("data", "text"))
+_MEDIA_LEFTOVERS = Leftovers(Media, represented=("text",))
+_ATTACHMENT_LEFTOVERS = Leftovers(Media, represented=("kind", "mime", "name", "ref", "size", "text"))
 SEPARATOR = "\n"
 """The separator of a message's texts that are joined into one text in PAM."""
 Form: TypeAlias = Literal["auto", "parts", "text"]
@@ -46,7 +58,7 @@ def content(parts: Sequence[Part], form: Form, literal: str | None = None) -> di
 
 def is_plain(parts: Sequence[Part]) -> bool:
     """Whether the parts are nothing but plain text."""
-    return all(isinstance(part, Text) and not part.extra and not part.injected for part in parts)
+    return all(isinstance(part, Text) and not _PLAIN_TEXT.exist_in(part) for part in parts)
 
 
 def _content_part(part: Text | Code | Media) -> dict[str, Any]:
@@ -164,7 +176,11 @@ def _is_joined(parts: Sequence[Part], *, in_parts: bool) -> bool:
 def _entry(part: Part, *, is_joined: bool, is_split: bool) -> Any:
     match part:
         case Reasoning():
-            entry = _remaining_fields(part, "reasoning", "text", *(["extra"] if is_split else []))
+            entry = {
+                "type": "reasoning",
+                **_REASONING_LEFTOVERS.of(part),
+                **_own_extra(part, is_split=is_split),
+            }
             return {**entry, "text": None} if part.text is None else entry
         case ToolCall():
             return _call_entry(part)
@@ -177,39 +193,34 @@ def _content_entry(part: Part, *, is_joined: bool) -> Any:
     """The remaining fields of a part that the content represents; any other part unchanged."""
     match part:
         case Text():
-            entry = _remaining_fields(part, "text", "text", *(() if part.injected else ("injected",)))
+            entry = {"type": "text", **_TEXT_LEFTOVERS.of(part)}
             return {**entry, "length": len(part.text)} if is_joined else entry
         case Code():
-            return _remaining_fields(part, "code", "code", "language")
+            return {"type": "code", **_CODE_LEFTOVERS.of(part)}
         case Media():
             return _media_entry(part)
     return part
 
 
-def _remaining_fields(part: Part, tag: str, *written: str) -> dict[str, Any]:
-    """The non-empty fields of a part, except those that the content contains."""
-    entry: dict[str, Any] = {"type": tag}
-    for name in part.__struct_fields__:
-        value = getattr(part, name)
-        if name not in written and value is not None and value not in ({}, []):
-            entry[name] = value
-    return entry
+def _own_extra(part: Reasoning | ToolResult, *, is_split: bool) -> dict[str, Any]:
+    """The source's own fields of a part, unless a separate message has them."""
+    return {"extra": part.extra} if part.extra and not is_split else {}
 
 
 def _call_entry(call: ToolCall) -> dict[str, Any]:
-    written = ["input"]
-    if call.name:
-        written.append("name")
-    if source_call_id(call) == call.call_id:
-        written.append("call_id")
-    entry = _remaining_fields(call, "tool_call", *written)
-    return (
-        entry if call.input is None or isinstance(call.input, dict | str) else {**entry, "input": call.input}
-    )
+    entry: dict[str, Any] = {"type": "tool_call"}
+    if not call.name:
+        entry["name"] = call.name
+    if source_call_id(call) != call.call_id:
+        entry["call_id"] = call.call_id
+    entry |= _CALL_LEFTOVERS.of(call)
+    if not (call.input is None or isinstance(call.input, dict | str)):
+        entry["input"] = call.input
+    return entry
 
 
 def _result_entry(result: ToolResult, *, is_split: bool) -> dict[str, Any]:
-    entry = _remaining_fields(result, "tool_result", "output", "native", *(["extra"] if is_split else []))
+    entry = {"type": "tool_result", **_RESULT_LEFTOVERS.of(result), **_own_extra(result, is_split=is_split)}
     if isinstance(result.output, str):
         return entry
     is_joined = _is_joined(result.output, in_parts=False)
@@ -218,9 +229,9 @@ def _result_entry(result: ToolResult, *, is_split: bool) -> dict[str, Any]:
 
 def _media_entry(media: Media, *, is_attachment_only: bool = False) -> dict[str, Any]:
     """A file. Its text is in the content, unless the file is an attachment only."""
-    written = [] if is_attachment_only else ["text"]
+    text = {"text": media.text} if is_attachment_only and media.text is not None else {}
     if is_inline(media):
-        return {**_remaining_fields(media, "media", "data", *written), "inline": True}
-    if media.data is None and not media.extra and (media.size is None or media.size >= 0):
-        return {"type": "media", **without_nulls({"text": media.text if is_attachment_only else None})}
-    return _remaining_fields(media, "media", *written)
+        return {"type": "media", **_INLINE_LEFTOVERS.of(media), **text, "inline": True}
+    if not _ATTACHMENT_LEFTOVERS.exist_in(media) and (media.size is None or media.size >= 0):
+        return {"type": "media", **text}
+    return {"type": "media", **_MEDIA_LEFTOVERS.of(media), **text}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
-from agent_journal.model import Event, Text, timestamps, tree
+from agent_journal.model import Conversation, Event, Text, timestamps, tree
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.notes import Kind
 from agent_journal.writers.pam.messages import Messages
 from agent_journal.writers.pam.values import (
@@ -21,7 +20,7 @@ from agent_journal.writers.pam.values import (
 )
 
 if TYPE_CHECKING:
-    from agent_journal.model import Conversation, Message, Origin
+    from agent_journal.model import Message, Origin
     from agent_journal.writers import Run
 
 SCHEMA = "portable-ai-memory-conversation"
@@ -29,6 +28,9 @@ SCHEMA_VERSION = "1.0"
 # The schema requires a time, even if a conversation has none.
 _NO_TIME = "1970-01-01T00:00:00Z"
 _INSTRUCTIONS = "custom_instructions"
+_LEFTOVERS = Leftovers(
+    Conversation, represented=("title", "account_id", "model", "tags", "timeline", "origin", "extra")
+)
 
 
 def conversation_document(conversation: Conversation, conversation_id: str, run: Run) -> dict[str, Any]:
@@ -125,19 +127,11 @@ def _text(message: Message) -> str:
 
 def _own_fields(conversation: Conversation) -> dict[str, Any]:
     """Everything beyond the messages and PAM's own fields, and the events with their positions."""
-    has_valid_tags = tags(conversation.tags) == conversation.tags
-    rest = replace(
-        conversation,
-        title=None,
-        account_id=None,
-        model=None,
-        tags=[] if has_valid_tags else conversation.tags,
-        timeline=[],
-        origin=None,
-        extra={},
-    )
+    fields = _LEFTOVERS.of(conversation)
+    if tags(conversation.tags) != conversation.tags:
+        fields["tags"] = conversation.tags
     events = _events(conversation)
-    return {"conversation": rest, **({"events": events} if events else {})}
+    return {"conversation": fields, **({"events": events} if events else {})}
 
 
 def _events(conversation: Conversation) -> list[dict[str, Any]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal.model import ids
+from agent_journal.model import Memory, ids
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.notes import Kind
 from agent_journal.records.pam_integrity import content_hash, has_canonical_form
 from agent_journal.writers.dialects.json_bytes import encode
@@ -18,7 +19,6 @@ from agent_journal.writers.pam.values import OWN_KEY, memory_timestamp, program,
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from agent_journal.model import Memory
     from agent_journal.writers import Run
 
 _KINDS = frozenset(
@@ -36,6 +36,7 @@ _KINDS = frozenset(
     }
 )
 _CUSTOM = "custom"
+_LEFTOVERS = Leftovers(Memory, represented=("text", "origin"))
 _UNKNOWN_KIND = "unknown"
 _NO_TIME = "1970-01-01T00:00:00Z"
 # Fields that a user may change in a memory that is still considered the one that was written.
@@ -109,11 +110,7 @@ def account_of(memory: Memory) -> str | None:
 
 def _own_fields(memory: Memory, after: int) -> dict[str, Any]:
     """The model's fields of the memory, without its text, and how many conversations precede it."""
-    fields = {"id": memory.id, "source": memory.source, "kind": memory.kind}
-    for name in ("made_id", "account_id", "about", "at", "extra"):
-        value = getattr(memory, name)
-        if value is not None and value is not False and value != {}:
-            fields[name] = value
+    fields = _LEFTOVERS.of(memory)
     if not memory.text:
         fields["text"] = memory.text
     return {"after": after, "memory": fields}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from agent_journal.model import Event, Message, Reasoning, Text, ToolCall, ToolResult, ids, tree
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.writers.pam import content as pam_content
 from agent_journal.writers.pam.values import OWN_KEY, raw_metadata, timestamp, without_nulls
 
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 _Kind = Literal["text", "reasoning", "result"]
 # Parts that become separate messages.
 _KINDS: dict[type, _Kind] = {Reasoning: "reasoning", ToolResult: "result"}
+
+_LEFTOVERS = Leftovers(
+    Message, represented=("id", "role", "parent_id", "at", "model", "parts", "native", "extra")
+)
+# A content of one text represents no other field of it.
+_PLAIN_TEXT = Leftovers(Text, represented=("text",))
 
 
 class MessageShare(NamedTuple):
@@ -290,18 +297,7 @@ class Messages:
         if built["created_at"] != message.at:
             self.untimed += message.at is None
             own_fields["at"] = message.at
-        if message.made_id:
-            own_fields["made_id"] = True
-        if message.stop_reason is not None:
-            own_fields["stop_reason"] = message.stop_reason
-        if message.hidden:
-            own_fields["hidden"] = True
-        if message.sidechain:
-            own_fields["sidechain"] = True
-        if message.response_id is not None:
-            own_fields["response_id"] = message.response_id
-        if message.usage is not None:
-            own_fields["usage"] = message.usage
+        _LEFTOVERS.add(message, own_fields)
         return own_fields
 
     def _derived(self, message: Message, share: MessageShare) -> dict[str, Any]:
@@ -336,7 +332,7 @@ def _is_complete(parts: Sequence[Part]) -> bool:
         case []:
             return True
         case [Text() as only]:
-            return not only.citations and not only.extra and not only.injected
+            return not _PLAIN_TEXT.exist_in(only)
     return False
 
 

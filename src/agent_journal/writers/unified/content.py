@@ -15,14 +15,16 @@ from agent_journal.model import (
     Reasoning,
     Text,
     ToolCall,
+    ToolResult,
     ids,
     tree,
 )
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.notes import Kind
 from agent_journal.writers.unified.own_fields import without_nulls
 
 if TYPE_CHECKING:
-    from agent_journal.model import Bag, ToolResult
+    from agent_journal.model import Bag
     from agent_journal.writers import Run
     from agent_journal.writers.unified.own_fields import OwnFields
 
@@ -35,6 +37,20 @@ _CODE_FIELDS = frozenset({"line_range"})
 _THINKING_FIELDS = frozenset({"summary", "encrypted"})
 _IMAGE_FIELDS = frozenset({"ref", "size", "mime", "text"})
 _RESULT_FIELDS = frozenset({"name"})
+_TEXT_LEFTOVERS = Leftovers(Text, represented=("text", "injected", "citations", "extra"))
+_CODE_LEFTOVERS = Leftovers(
+    Code, represented=("code", "language", "file", "first_line", "last_line", "extra")
+)
+_THINKING_LEFTOVERS = Leftovers(Reasoning, represented=("text", "summary", "signature", "encrypted", "extra"))
+_IMAGE_LEFTOVERS = Leftovers(
+    Media, represented=("kind", "mime", "name", "size", "ref", "data", "text", "extra")
+)
+_CALL_LEFTOVERS = Leftovers(ToolCall, represented=("name", "call_id", "input", "kind", "extra"))
+_RESULT_LEFTOVERS = Leftovers(
+    ToolResult, represented=("call_id", "output", "is_error", "name", "native", "extra")
+)
+# A text without any other field has no metadata.
+_PLAIN_TEXT = Leftovers(Text, represented=("text",))
 # The tags of parts that are in the metadata of a text block.
 _PLACEHOLDERS = ("media", "other", "reasoning")
 
@@ -81,6 +97,7 @@ class Content:
         self.tool_calls += 1
         value = tree.arguments(call)
         own_fields = self._own_fields.input(call.input, value) | self._own_fields.kind(call)
+        _CALL_LEFTOVERS.add(call, own_fields)
         if value is None:
             value = {}
         elif value.__class__ is not dict:
@@ -96,6 +113,7 @@ class Content:
 
     def _tool_result(self, result: ToolResult) -> Block:
         own_fields = self._own_fields.is_error(result.is_error)
+        _RESULT_LEFTOVERS.add(result, own_fields)
         if result.call_id is None:
             own_fields["call_id"] = None
         output: Any = result.output
@@ -135,7 +153,9 @@ class Content:
         if reasoning.signature is not None:
             block["signature"] = reasoning.signature
         metadata = {"summary": summary if text is not None else None, "encrypted": reasoning.encrypted}
-        own_fields = {} if text is not None else {"thinking": "none" if summary is None else "summary"}
+        own_fields = _THINKING_LEFTOVERS.of(reasoning)
+        if text is None:
+            own_fields["thinking"] = "none" if summary is None else "summary"
         return self._with_metadata(
             block, without_nulls(metadata), reasoning.extra, own_fields, _THINKING_FIELDS
         )
@@ -147,12 +167,14 @@ class Content:
 
     def _text(self, part: Text) -> Block:
         block = {"type": "text", "text": part.text}
-        if not part.citations and not part.extra and not part.injected:
+        if not _PLAIN_TEXT.exist_in(part):
             return block, {}
         metadata: dict[str, Any] = {"citations": part.citations} if part.citations else {}
         if part.injected:
             metadata["injected"] = True
-        own_fields = {"text": True} if part.extra.get("type") in _PLACEHOLDERS else {}
+        own_fields = _TEXT_LEFTOVERS.of(part)
+        if part.extra.get("type") in _PLACEHOLDERS:
+            own_fields["text"] = True
         return self._with_metadata(block, metadata, part.extra, own_fields, _TEXT_FIELDS)
 
     def _code(self, part: Code) -> Block:
@@ -164,7 +186,7 @@ class Content:
             metadata = {"line_range": lines}
         elif lines:
             block |= {"line_range": lines}
-        return self._with_metadata(block, metadata, part.extra, {}, _CODE_FIELDS)
+        return self._with_metadata(block, metadata, part.extra, _CODE_LEFTOVERS.of(part), _CODE_FIELDS)
 
     def _image(self, part: Media) -> Block:
         form, data = ("base64", part.data) if part.data is not None else ("url", part.ref)
@@ -178,7 +200,8 @@ class Content:
             "mime": part.mime if data is None else None,
             "text": part.text,
         }
-        return self._with_metadata(block, without_nulls(metadata), part.extra, {}, _IMAGE_FIELDS)
+        own_fields = _IMAGE_LEFTOVERS.of(part)
+        return self._with_metadata(block, without_nulls(metadata), part.extra, own_fields, _IMAGE_FIELDS)
 
     def _with_metadata(
         self,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal.model import Conversation, Event, Feedback, Message, ids, timestamps, tree
+from agent_journal.model import Conversation, Event, Feedback, Message, Summary, ids, timestamps, tree
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.notes import Kind
 from agent_journal.writers.unified.content import Content
 from agent_journal.writers.unified.messages import amount, count, entry_own_fields, messages
@@ -34,6 +35,40 @@ _METADATA_FIELDS = {
     "origin": "",
     "name": "",
 }
+_SUMMARY_LEFTOVERS = Leftovers(Summary, represented=("text", "kind", "at", "message_id", "extra"))
+_LEFTOVERS = Leftovers(
+    Conversation,
+    represented=(
+        "id",
+        "source",
+        "title",
+        "started_at",
+        "updated_at",
+        "app_version",
+        "model",
+        "cwd",
+        "git_branch",
+        "git_commit",
+        "account_id",
+        "editor",
+        "os",
+        "shell",
+        "archived",
+        "tags",
+        "shape",
+        "head_id",
+        "link",
+        "timeline",
+        "summaries",
+        "feedback",
+        "tools",
+        "requests",
+        "platform",
+        "context",
+        "origin",
+        "extra",
+    ),
+)
 _METADATA_NAMES = frozenset(_METADATA_FIELDS)
 
 
@@ -100,12 +135,10 @@ def _own_fields(conversation: Conversation, result: dict[str, Any], left: dict[s
         "model": platform.get("model"),
         "archived": True if "status" in result else None,
         "shape": "tree" if any(message["parent_message_id"] for message in result["messages"]) else "list",
-        "made_id": False,
-        "only_prompts": False,
     }
     differing = {
         name: value for name in represented if (value := getattr(conversation, name)) != represented[name]
-    }
+    } | _LEFTOVERS.of(conversation)
     summary_times = [summary.at for summary in conversation.summaries]
     if summary_times == [summary["timestamp"] for summary in result.get("summaries", ())]:
         summary_times = []
@@ -287,7 +320,7 @@ def _summaries(
                 "text": summary.text,
                 "timestamp": time or time_of_message.get(summary.message_id, default),
                 **({} if summary.message_id is None else {"covers_messages": [summary.message_id]}),
-                **nonempty({"metadata": summary.extra}),
+                **nonempty({"metadata": summary.extra, OWN_KEY: _SUMMARY_LEFTOVERS.of(summary)}),
             }
         )
     return summaries, guessed

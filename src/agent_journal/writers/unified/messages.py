@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.model import Conversation, Event, Message, Usage
+from agent_journal.model.leftovers import Leftovers
 from agent_journal.writers.unified.own_fields import OWN_KEY
 
 if TYPE_CHECKING:
@@ -42,6 +43,39 @@ _EXTENSION_FIELDS: dict[str, dict[str, Any]] = {
     "total_tokens": {"total": None},
     "estimated": {"estimated": False},
 }
+_MESSAGE_LEFTOVERS = Leftovers(
+    Message,
+    represented=(
+        "id",
+        "role",
+        "made_id",
+        "parent_id",
+        "at",
+        "model",
+        "stop_reason",
+        "hidden",
+        "sidechain",
+        "response_id",
+        "parts",
+        "usage",
+        "native",
+        "extra",
+    ),
+)
+_EVENT_LEFTOVERS = Leftovers(Event, represented=("id", "name", "made_id", "parent_id", "at", "data"))
+_USAGE_LEFTOVERS = Leftovers(
+    Usage,
+    represented=(
+        "key",
+        *_TOKEN_FIELDS.values(),
+        *_CACHE_FIELDS.values(),
+        "reasoning",
+        "total",
+        "cost_usd",
+        "estimated",
+        "extra",
+    ),
+)
 _WRITTEN_NAMES = frozenset({*_TOKEN_FIELDS, "cache_creation", *_EXTENSION_FIELDS})
 # The largest plausible count, duration or price; sums up to it are exact.
 _MAX_COUNTED_UNITS = 10**12
@@ -106,8 +140,10 @@ def _role(entry: Message) -> str:
 
 
 def entry_own_fields(entry: Message | Event, time: str | None) -> dict[str, Any]:
-    """The own fields of an entry: whether its id was generated, and its original time."""
-    own_values: dict[str, Any] = {"made_id": True} if entry.made_id else {}
+    """The own fields of an entry: whether its id was generated, its original time, and leftover fields."""
+    own_values = (_MESSAGE_LEFTOVERS if entry.__class__ is Message else _EVENT_LEFTOVERS).of(entry)
+    if entry.made_id:
+        own_values["made_id"] = True
     if time != entry.at:
         own_values["at"] = entry.at
     return own_values
@@ -166,7 +202,7 @@ def _add_usage(
     message: dict[str, Any], metadata: dict[str, Any], usage: Usage, own_fields: OwnFields
 ) -> dict[str, Any]:
     """Add tokens and cost; returns the fields of the usage that they cannot represent."""
-    own_values: dict[str, Any] = {}
+    own_values = _USAGE_LEFTOVERS.of(usage)
     tokens = _tokens(usage, own_values)
     own_values |= own_fields.repeated(_add_source_usage(tokens, metadata, usage.extra, own_values))
     if tokens:
