@@ -42,6 +42,7 @@ INFO = WriterInfo(
         "branches without a message of the model",
         "redaction records",
         "citations and source-specific fields",
+        "stop reasons, and hidden and side-chain flags",
     ),
     evidence="OpenAI's fine-tuning guide and API reference, as of November 2026",
 )

@@ -33,6 +33,7 @@ INFO = WriterInfo(
         "memories",
         "events",
         "of a conversation: summaries, feedback, tools, requests and source-specific fields",
+        "of a conversation: times, model, version, account, environment, commit, tags and flags",
     ),
     evidence="Apache Parquet, as written by pyarrow; the column `json` has the message as in -t json",
 )

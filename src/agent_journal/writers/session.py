@@ -47,6 +47,8 @@ INFO = WriterInfo(
         "tools and requests",
         "the current branch and hidden flags",
         "source-specific fields",
+        "account, environment, commit and model of the conversation; whether it is archived",
+        "response ids, stop reasons, generated ids, kinds of tools",
     ),
     evidence="requirements document of the session search tool, January 2026",
 )

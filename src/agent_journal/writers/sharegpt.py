@@ -52,6 +52,7 @@ INFO = WriterInfo(
         "system messages and hidden program text after the start",
         "redaction records",
         "citations and source-specific fields",
+        "signatures and encrypted reasoning; stop reasons and side-chain flags",
     ),
     evidence="LLaMA-Factory's data documentation and code, and published data sets, as of November 2026",
 )

@@ -38,6 +38,7 @@ INFO = WriterInfo(
         "citations, code languages, signatures and encrypted reasoning",
         "token usage, stop reasons, request parameters, all choices but the first",
         "memories",
+        "source-specific fields, kinds of tools and content, hidden and side-chain flags",
     ),
     is_native=True,
     evidence="llm-path's data-spec.md at a77dd67 and its code at b9fa012, February 2026",

@@ -33,6 +33,8 @@ INFO = WriterInfo(
         "requests, except for the reasons they failed; parameters of tools",
         "signatures and encrypted reasoning",
         "in one document: files that are neither images nor text",
+        "response ids, stop reasons, shares of token counts, positions of citations",
+        "times and kinds of summaries and feedback; accounts of memories; generated ids",
     ),
     evidence="HTML Living Standard, Content Security Policy Level 3",
 )

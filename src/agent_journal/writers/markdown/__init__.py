@@ -27,6 +27,9 @@ INFO = WriterInfo(
         "offered tools; requests, except for the reasons they failed",
         "signatures and encrypted reasoning",
         "source-specific fields",
+        "account, editor, system and shell; whether it is archived",
+        "response ids, stop reasons, shares of token counts, positions of citations",
+        "times of feedback; messages that summaries and links refer to; generated ids",
     ),
     evidence="CommonMark 0.31 with the HTML elements details, summary and a; verified with comrak",
 )

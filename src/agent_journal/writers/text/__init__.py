@@ -31,6 +31,9 @@ INFO = WriterInfo(
         "offered tools; requests, except for the reasons they failed",
         "signatures and encrypted reasoning",
         "source-specific fields",
+        "account, editor, system and shell; whether it is archived",
+        "response ids, stop reasons, shares of token counts, positions of citations",
+        "times of feedback; kinds of summaries and tools; generated ids",
     ),
     evidence="UTF-8 with line feeds",
 )
