@@ -6,12 +6,27 @@ it is, so an implementation encodes whatever an id may contain.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent_journal.model import Conversation, Media, Relation, ToolCall
+
+_PLAIN_ANCHOR = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def message_anchor(message_id: str) -> str:
+    """The anchor of a message within its page."""
+    return f"m-{message_id if _PLAIN_ANCHOR.fullmatch(message_id) else short_hash(message_id)}"
+
+
+def short_hash(*words: str) -> str:
+    """A short hash of some words, for names that must be unique."""
+    joined = "\0".join(words).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(joined).hexdigest()[:12]
 
 
 class RelatedLink(NamedTuple):
@@ -38,6 +53,9 @@ class Addresses(Protocol):
 
     def message(self, message_id: str) -> str:
         """The address of a message of this conversation."""
+
+    def raw(self, message_id: str) -> str | None:
+        """The address of the source's own record of a message; None if it is not available."""
 
     def section_anchor(self, number: int) -> str:
         """The anchor of another branch or of a subagent's work."""

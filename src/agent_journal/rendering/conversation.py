@@ -2,53 +2,37 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.model import Event, Text, tree
-from agent_journal.rendering.blocks import excerpt, value_block
-from agent_journal.rendering.header import feedback_line, header
-from agent_journal.rendering.markup import (
-    ANCHOR_SLOT,
-    NOTHING,
-    SLOT,
-    Markup,
-    Template,
-    closing,
-    element,
-    joined,
-    opening,
-    text,
-)
+from agent_journal.rendering.blocks import excerpt
+from agent_journal.rendering.header import amounts, header
+from agent_journal.rendering.markup import NOTHING, Markup, closing, element, joined, opening
 from agent_journal.rendering.numbers import Costs
-from agent_journal.rendering.parts import Anchors, Parts, subagent
-from agent_journal.rendering.time_tags import clock
-from agent_journal.rendering.turns import ToolUse, iter_turns, referenced_messages, split_sections
-from agent_journal.rendering.utc_times import day
+from agent_journal.rendering.turn_view import TurnView
+from agent_journal.rendering.turns import (
+    ToolRun,
+    ToolUse,
+    group_tool_turns,
+    iter_turns,
+    referenced_messages,
+    split_sections,
+)
 from agent_journal.text import describe
 from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from agent_journal.model import Conversation, Message, Role
+    from agent_journal.model import Conversation, Message
     from agent_journal.rendering.addresses import Addresses
     from agent_journal.rendering.context import Context
     from agent_journal.rendering.turns import Section, Turn
 
 _HEADINGS = {"branch": "Another branch", "subagent": "Subagent", "main": ""}
 _FORK_PREFIXES = {"branch": "", "subagent": "Subagent: ", "main": ""}
-_PERMALINK = element("a", {"class": "here", "href": ANCHOR_SLOT, "aria-label": "Link to this message"}, "#")
-_TURN_HEAD = element("div", "head", SLOT, SLOT, _PERMALINK, SLOT)
-_TURN = Template(element("article", {"class": SLOT, "id": SLOT}, _TURN_HEAD, SLOT))
-# A continuation has the same speaker as the turn before it, so it has no name.
-_CONTINUATION = Template(
-    element("article", {"class": SLOT, "id": SLOT}, element("div", "head", _PERMALINK), SLOT)
-)
-_COST_SPAN = Template(element("span", "cost", SLOT))
-_COST_LINE = Template(element("p", "cost-line", element("span", "cost", SLOT)))
 # In a long section, the browser skips rendering of groups that are far from view.
-_TURNS_PER_GROUP, _MIN_ENTRIES_TO_GROUP = 50, 400
+_PIECES_PER_GROUP, _MIN_ENTRIES_TO_GROUP = 50, 400
 
 
 class TocEntry(NamedTuple):
@@ -70,22 +54,19 @@ class ConversationView:
         self._context = context
         self._addresses = context.addresses
         self._toc = table_of_contents
-        self._anchors = Anchors(context.addresses)
-        self._parts = Parts(context.addresses, self._anchors)
         self._sections = split_sections(conversation)
         self._branches_by_parent = _branches_by_parent(self._sections)
         self._referenced = referenced_messages(conversation, self._sections)
         self._failures = describe.failures(conversation)
         self._costs = Costs(conversation, context.list_price)
-        self._message_feedback = [each for each in conversation.feedback if each.message_id is not None]
-        self._day = day(describe.span(conversation)[0])
+        self._view = TurnView(conversation, context.addresses, self._costs)
 
     def render(self) -> Iterator[Markup]:
         """The conversation, in chunks of markup."""
         name = self._addresses.name
         self._toc.append(TocEntry(name, self._context.title, "title"))
         yield opening("section", {"class": "conversation", "id": name})
-        yield header(self._conversation, self._context, self._costs)
+        yield header(self._conversation, self._context, amounts(self._conversation, self._costs))
         for number, section in enumerate(self._sections):
             yield from self._section(section, number)
         yield closing("section")
@@ -93,7 +74,7 @@ class ConversationView:
     @property
     def omitted_files(self) -> int:
         """How many files have content that is not on the page."""
-        return self._parts.omitted_files
+        return self._view.omitted_files
 
     def _section(self, section: Section, number: int) -> Iterator[Markup]:
         if section.kind == "main":
@@ -115,59 +96,47 @@ class ConversationView:
         yield closing("section")
 
     def _turns(self, section: Section) -> Iterator[Markup]:
-        """The turns of a section in groups; consecutive events share one line."""
-        events: list[Event] = []
-        number = 0
+        """The turns of a section in groups."""
+        turns = iter_turns(section.entries, self._failures, self._referenced)
+        items = group_tool_turns(turns, self._has_forks)
         css_class = "group" if len(section.entries) > _MIN_ENTRIES_TO_GROUP else "few"
-        for turn in iter_turns(section.entries, self._failures, self._referenced):
-            if isinstance(turn, Event):
-                events.append(turn)
-                continue
-            if number % _TURNS_PER_GROUP == 0:
+        number = 0
+        for piece in self._sequence(items, section):
+            if number % _PIECES_PER_GROUP == 0:
                 yield closing("div") if number else NOTHING
                 yield opening("div", css_class)
             number += 1
-            if events:
-                yield self._events(events)
-                events = []
-            today = day(turn.message.at)
-            if today and today != self._day:
-                self._day = today
-                yield element("p", "day", element("time", {"datetime": today}, today))
-            yield self._turn(turn, section)
-            if self._branches_by_parent:
-                yield self._forks_after(turn)
-        yield self._events(events)
+            yield piece
         yield closing("div") if number else NOTHING
+
+    def _sequence(self, items: Iterable[Turn | Event | ToolRun], section: Section) -> Iterator[Markup]:
+        """Turns and runs of them, one piece each; consecutive events share one line."""
+        events: list[Event] = []
+        for item in items:
+            if isinstance(item, Event):
+                events.append(item)
+                continue
+            line = self._view.events(events)
+            events = []
+            if isinstance(item, ToolRun):
+                inside = self._sequence(item.items, section)
+                yield joined([line, *self._view.run(item, inside)])
+            else:
+                yield joined([line, self._turn(item, section)])
+        if events:
+            yield self._view.events(events)
 
     def _turn(self, turn: Turn, section: Section) -> Markup:
         message = turn.message
-        anchor = self._anchors.of(message.id)
+        anchor = self._view.anchor_of(message.id)
         if message.role == "user" and not message.hidden and section.kind != "subagent":
             self._add_to_toc(message, anchor)
-        content: list[Markup] = [self._parts.of(part) for part in turn.parts]
-        if not message.parts:
-            content.append(element("p", "quiet", "(empty)"))
-        content += [subagent(link) for link in self._addresses.started_by_message(message.id)]
-        content += [element("p", "quiet", "Request failed: ", failure) for failure in turn.failures]
-        if self._message_feedback:
-            content += [
-                feedback_line(item) for item in self._message_feedback if item.message_id == message.id
-            ]
-        if message.hidden:
-            line = element("summary", "", "Hidden from the user")
-            content = [element("details", "hidden", line, *content)]
-        css_class = _turn_classes(
-            message.role, is_continuation=turn.is_continuation, is_sidechain=message.sidechain
-        )
-        cost = self._costs.of_message(message)
-        if turn.is_continuation:
-            if cost:
-                content.append(_COST_LINE(cost))
-            return _CONTINUATION(css_class, anchor, anchor, joined(content))
-        speaker = _speaker(message.role, message.model)
-        cost_span = _COST_SPAN(cost) if cost else NOTHING
-        return _TURN(css_class, anchor, speaker, clock(message.at), anchor, cost_span, joined(content))
+        rendered = [self._view.new_day(turn), self._view.turn(turn, anchor)]
+        return joined([*rendered, self._forks_after(turn)] if self._branches_by_parent else rendered)
+
+    def _has_forks(self, turn: Turn) -> bool:
+        """Whether links to other branches follow a turn."""
+        return any(parent_id in self._branches_by_parent for parent_id in _ids_in(turn))
 
     def _add_to_toc(self, message: Message, anchor: str) -> None:
         """Add a prompt to the table of contents."""
@@ -176,27 +145,9 @@ class ConversationView:
         if words and not self._toc[-1].words.endswith(words):
             self._toc.append(TocEntry(anchor, words, "prompt", message.at))
 
-    def _events(self, events: list[Event]) -> Markup:
-        """Consecutive events, folded."""
-        if not events:
-            return NOTHING
-        names = dict.fromkeys(event.name for event in events)
-        line = element("summary", "", f"{count(len(events), 'event')}: {', '.join(names)}")
-        items = [element("li", {"id": self._anchors.of(event.id)}, *_event(event)) for event in events]
-        return element("details", "events", line, element("ul", "", *items))
-
     def _forks_after(self, turn: Turn) -> Markup:
         """Links to other branches that continue from a message, or from the results of its tool calls."""
-        result_ids = [
-            part.result_message.id
-            for part in turn.parts
-            if isinstance(part, ToolUse) and part.result_message is not None
-        ]
-        parent_ids = [
-            parent_id
-            for parent_id in dict.fromkeys((turn.message.id, *result_ids))
-            if parent_id in self._branches_by_parent
-        ]
+        parent_ids = [parent_id for parent_id in _ids_in(turn) if parent_id in self._branches_by_parent]
         return joined([self._fork(parent_id) for parent_id in parent_ids]) if parent_ids else NOTHING
 
     def _fork(self, parent_id: str | None) -> Markup:
@@ -221,16 +172,13 @@ class ConversationView:
         )
 
 
-@cache
-def _turn_classes(role: Role, *, is_continuation: bool, is_sidechain: bool) -> Markup:
-    return text(f"turn {role}{' more' if is_continuation else ''}{' sidechain' if is_sidechain else ''}")
-
-
-@lru_cache
-def _speaker(role: Role, model: str | None) -> Markup:
-    """The heading of a turn: its role and model."""
-    name = element("h2", "", role.capitalize())
-    return joined([name, element("span", "model", model)]) if model else name
+def _ids_in(turn: Turn) -> dict[str, None]:
+    """The ids of a turn's message and of the messages with the results of its tool calls."""
+    ids = dict.fromkeys([turn.message.id])
+    for part in turn.parts:
+        if isinstance(part, ToolUse) and part.result_message is not None:
+            ids[part.result_message.id] = None
+    return ids
 
 
 def _branches_by_parent(sections: list[Section]) -> dict[str | None, list[tuple[int, Section]]]:
@@ -255,8 +203,3 @@ def _link_to_parent(section: Section, addresses: Addresses) -> Markup:
         return NOTHING
     words = excerpt([tree.plain_text(after)]) or after.role
     return element("span", "", " after ", element("a", {"href": addresses.message(after.id)}, words))
-
-
-def _event(event: Event) -> list[Markup]:
-    parts = [element("code", "", event.name), clock(event.at)]
-    return [*parts, value_block(event.data)] if event.data else parts

@@ -22,15 +22,15 @@ _RATINGS = {"up": "👍 Liked", "down": "👎 Disliked"}
 _RELATED = {"continues": "Continued in", "subagent": "Subagents", "fork": "Forks"}
 
 
-def header(conversation: Conversation, context: Context, costs: Costs) -> Markup:
-    """The header of a conversation."""
+def header(conversation: Conversation, context: Context, amounts: list[Markup]) -> Markup:
+    """The header of a conversation, with its `amounts` as list items."""
     return element(
         "header",
         "about",
         _back(context),
         element("p", "kicker", *_kicker(conversation, context)),
-        element("h1", "", describe.title(conversation)),
-        element("ul", "amounts", *_amounts(conversation), *costs.total()),
+        element("h1", "", context.title),
+        element("ul", "amounts", *amounts),
         _relations(conversation, context),
         _redactions(conversation),
         *_summaries(conversation),
@@ -75,8 +75,8 @@ def _kicker(conversation: Conversation, context: Context) -> list[str]:
     return [piece for word in words for piece in (" · ", word)][1:]
 
 
-def _amounts(conversation: Conversation) -> list[Markup]:
-    """The models, counts and duration of a conversation."""
+def amounts(conversation: Conversation, costs: Costs) -> list[Markup]:
+    """List items with the models, counts, duration, tokens and costs of a whole conversation."""
     messages = [*tree.messages(conversation)]
     calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
     items = [", ".join(describe.models(conversation)), count(len(messages), "message")]
@@ -84,7 +84,7 @@ def _amounts(conversation: Conversation) -> list[Markup]:
     items += [f"answers {answers}"] if (answers := describe.answers(conversation)) else []
     took_ms = describe.took_ms(*describe.span(conversation))
     items += [f"lasted {duration(took_ms)}"] if took_ms else []
-    return [element("li", "", item) for item in items if item]
+    return [*(element("li", "", item) for item in items if item), *costs.total()]
 
 
 def _relations(conversation: Conversation, context: Context) -> Markup:

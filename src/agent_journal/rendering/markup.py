@@ -11,7 +11,7 @@ import json
 import re
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 from agent_journal.text import sanitize
 
@@ -20,18 +20,20 @@ if TYPE_CHECKING:
 
 # fmt: off
 Tag: TypeAlias = Literal[
-    "a", "article", "bdi", "blockquote", "code", "dd", "details", "div", "dl", "dt", "h1", "h2", "h3", "h4",
-    "h5", "h6", "header", "img", "li", "nav", "ol", "p", "pre", "section", "small", "span", "summary",
-    "table", "td", "th", "time", "ul",
+    "a", "article", "bdi", "blockquote", "button", "code", "dd", "details", "div", "dl", "dt", "h1", "h2",
+    "h3", "h4", "h5", "h6", "header", "img", "li", "mark", "nav", "ol", "p", "pre", "section", "small",
+    "span", "summary", "table", "td", "th", "time", "ul",
 ]
 Name: TypeAlias = Literal[
     "alt", "aria-label", "class", "data-lang", "datetime", "href", "id", "loading", "open", "rel", "src",
-    "start", "title",
+    "start", "title", "type",
 ]
 # fmt: on
 Attributes: TypeAlias = dict[Name, str] | str
 # A page links to itself, to pages and images that were written with it, and to the web.
 _OWN_ADDRESS = re.compile(r"#[\w-]+|(?:\.\./)?(?:[\w-]+/)?[\w-]+\.[a-z0-9]{1,5}(?:#[\w-]+)?", re.ASCII)
+# An address of a server: percent-encoded, and not of another server (`//`).
+_SERVER_ADDRESS = re.compile(r"/(?:[\w%.~:@-]+/)*[\w%.~:@-]*(?:\?[\w%.~:@&=+-]*)?(?:#[\w-]+)?", re.ASCII)
 _WEB_ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>\"`\\\x00-\x20\x7f-\x9f]+", re.IGNORECASE)
 # Drawings (SVG) can hold scripts.
 _IMAGE_DATA = re.compile(r"data:image/(?:png|jpeg|gif|webp|bmp|avif);base64,[A-Za-z0-9+/]+={0,2}")
@@ -54,6 +56,18 @@ SLOT = Markup("\0")
 """A slot of a template for a value."""
 ANCHOR_SLOT = Markup("#\0")
 """A slot of a template for a link to an anchor on the same page; its value is the name of the anchor."""
+
+
+class ServerAddress(str):
+    """An address of the server that a page comes from. Exports have none: they would name files."""
+
+    __slots__ = ()
+
+    def __new__(cls, value: str) -> Self:
+        """Check the address. Raises ValueError if it is not percent-encoded, or leads elsewhere."""
+        if _SERVER_ADDRESS.fullmatch(value) is None:
+            raise ValueError(value[:80])
+        return super().__new__(cls, value)
 
 
 def text(value: str) -> Markup:
@@ -130,12 +144,16 @@ def closing(tag: Tag) -> Markup:
 
 def is_address(value: str) -> bool:
     """Whether a page may link to an address."""
-    return _OWN_ADDRESS.fullmatch(value) is not None or _WEB_ADDRESS.fullmatch(value) is not None
+    return _is_own(value) or _WEB_ADDRESS.fullmatch(value) is not None
 
 
 def is_image_address(value: str) -> bool:
     """Whether a page may show an image from an address: nothing is ever fetched from the web."""
-    return _OWN_ADDRESS.fullmatch(value) is not None or _IMAGE_DATA.fullmatch(value) is not None
+    return _is_own(value) or _IMAGE_DATA.fullmatch(value) is not None
+
+
+def _is_own(value: str) -> bool:
+    return type(value) is ServerAddress or _OWN_ADDRESS.fullmatch(value) is not None
 
 
 def is_web(value: str) -> bool:
@@ -183,6 +201,11 @@ def load_template(package: str, name: str, values: dict[str, str]) -> list[Marku
 def verbatim(package: str, name: str) -> Markup:
     """A script or style of a package, inserted without escaping."""
     return Markup(asset(package, name))
+
+
+def replace_text(own: Markup, old: str, new: str) -> Markup:
+    """A script or style of a package with a part of it replaced by something that is ours, too."""
+    return Markup(own.replace(old, new))
 
 
 # Tags of a renderer that have attributes or need rewriting. A diff and a link without text match as a whole.

@@ -49,9 +49,10 @@ class Anchors:
 class Parts:
     """Renders the parts of one page."""
 
-    def __init__(self, addresses: Addresses, anchors: Anchors) -> None:
+    def __init__(self, addresses: Addresses, anchors: Anchors, folder: str | None = None) -> None:
         self._addresses = addresses
         self._anchors = anchors
+        self._folder = folder
         self._anchored: set[str] = set()
         self.omitted_files = 0
         """The number of files whose content is not on the page."""
@@ -60,7 +61,7 @@ class Parts:
         """A part, or a tool call with its result."""
         match part:
             case ToolUse():
-                call = tool_rows.tool_call(part, self._anchor_of(part), self.of)
+                call = tool_rows.tool_call(part, self._anchor_of(part), self.of, self._folder)
                 subagents = self._addresses.started_by_call(part.call)
                 return joined([call, *(subagent(each) for each in subagents)]) if subagents else call
             case Text(injected=True):
@@ -76,7 +77,7 @@ class Parts:
             case Media():
                 return self._media(part)
             case ToolCall():
-                return tool_rows.tool_call(ToolUse(part, None, None), None, self.of)
+                return tool_rows.tool_call(ToolUse(part, None, None), None, self.of, self._folder)
             case ToolResult():
                 return tool_rows.orphan_result(part, self.of)
             case Other():

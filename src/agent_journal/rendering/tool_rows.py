@@ -15,9 +15,10 @@ from agent_journal.rendering.blocks import (
     value_block,
 )
 from agent_journal.rendering.diffs import change, diff, is_diff
-from agent_journal.rendering.file_edits import PATHS
+from agent_journal.rendering.file_edits import PATHS, file_edits
 from agent_journal.rendering.markup import SLOT, Markup, Template, element, joined
 from agent_journal.text import describe
+from agent_journal.text.humanize import duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,11 +42,17 @@ _ARGUMENT = Template(element("dt", "", SLOT), element("dd", "", SLOT))
 _RESULT_WITH_ANCHOR = Template(element("div", {"class": "result", "id": SLOT}, SLOT))
 _NO_OUTPUT = element("p", "quiet", "(no output)")
 _MAX_INLINE_CHARS = 100
-_STATUSES = {True: "error", False: "ok", None: ""}
+_CHANGING_KINDS = frozenset({"edit", "write", "shell", None})  # patches are applied by many tools
+_MIN_SHOWN_MS = 100
 
 
-def tool_call(use: ToolUse, anchor: str | None, render_part: Callable[[Part], Markup]) -> Markup:
-    """A tool call with its result; `anchor` is that of the message that contained the result."""
+def tool_call(
+    use: ToolUse, anchor: str | None, render_part: Callable[[Part], Markup], folder: str | None = None
+) -> Markup:
+    """A tool call with its result; `anchor` is that of the message that contained the result.
+
+    Paths below `folder`, the working folder, are shown relative to it in the line that is always visible.
+    """
     call, result = use.call, use.result
     arguments = tree.arguments(call)
     is_failed = result is not None and result.is_error is True
@@ -57,25 +64,60 @@ def tool_call(use: ToolUse, anchor: str | None, render_part: Callable[[Part], Ma
         isinstance(part, Media) and part.data for part in _output_parts(result)
     )
     template = _UNFOLDED if is_open else _FOLDED
-    preview = first_line(describe.call(call))
-    return template(classes, call.name, preview, _status(result), joined(content))
+    preview = first_line(_shortened(describe.call(call), folder))
+    return template(classes, call.name, preview, _status(use), joined(content))
+
+
+def changed_lines(call: ToolCall) -> tuple[int, int]:
+    """How many lines a call adds and removes, as far as its arguments show."""
+    if call.kind not in _CHANGING_KINDS:
+        return 0, 0
+    lines = [line[:1] for edit in file_edits(call) for line in edit.diff.split("\n")]
+    return lines.count("+"), lines.count("-")
+
+
+def _shortened(text: str, folder: str | None) -> str:
+    """A path relative to a folder, if it is below that."""
+    return text.removeprefix(f"{folder.rstrip('/')}/") if folder else text
 
 
 def orphan_result(result: ToolResult, render_part: Callable[[Part], Markup]) -> Markup:
     """A result whose call is unknown."""
     classes = "tool bad" if result.is_error else "tool"
     answer = _result(result, None, None, render_part, None)
-    return _FOLDED(classes, result.name or "result", _preview(result), _status(result), answer)
+    status = " · ".join(filter(None, (_outcome(result), describe.result_size(result))))
+    return _FOLDED(classes, result.name or "result", _preview(result), status, answer)
 
 
 def _preview(result: ToolResult) -> str:
     return first_line(result.output) if isinstance(result.output, str) else ""
 
 
-def _status(result: ToolResult | None) -> str:
-    if result is None:
-        return "no result"
-    return " · ".join(filter(None, (_STATUSES[result.is_error], describe.result_size(result))))
+def _status(use: ToolUse) -> Markup:
+    """How a call went: changed lines, what failed, how long it took, and the size of its output."""
+    added, removed = changed_lines(use.call)
+    pieces = [element("span", "plus", f"+{added:,}")] if added else []
+    pieces += [element("span", "minus", f"−{removed:,}")] if removed else []
+    if use.result is None or use.result_message is None:
+        return _spaced([*pieces, element("span", "", "no result")])
+    if outcome := _outcome(use.result):
+        pieces.append(element("span", "outcome", outcome))
+    took_ms = describe.took_ms(use.called_at, use.result_message.at)
+    if took_ms is not None and took_ms >= _MIN_SHOWN_MS:
+        pieces.append(element("span", {"title": "From the call to its result"}, duration(took_ms)))
+    return _spaced([*pieces, element("span", "", describe.result_size(use.result))])
+
+
+def _spaced(pieces: list[Markup]) -> Markup:
+    return joined([part for piece in pieces for part in (" ", piece)][1:])
+
+
+def _outcome(result: ToolResult) -> str:
+    """How a tool ended, unless it just succeeded: `error`, `exit 1`."""
+    code = result.extra.get("exit_code")
+    if isinstance(code, int) and code:
+        return f"exit {code}"
+    return "error" if result.is_error else ""
 
 
 def _output_parts(result: ToolResult) -> list[Any]:

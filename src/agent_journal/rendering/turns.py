@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from agent_journal.model import Event, Message, ToolCall, ToolResult, branches, tree
+from agent_journal.model import Event, Media, Message, Reasoning, ToolCall, ToolResult, branches, tree
 from agent_journal.text import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from agent_journal.model import Conversation, Part
     from agent_journal.model.tree import Entry
 
 _TOOLS = {ToolCall, ToolResult}
+_MIN_RUN_CALLS = 4  # fewer are as short as the line that would replace them
 _NO_FAILURES: Mapping[str, Sequence[str]] = {}
 Kind: TypeAlias = Literal["main", "branch", "subagent"]
 
@@ -33,6 +34,7 @@ class ToolUse(NamedTuple):
     call: ToolCall
     result: ToolResult | None
     result_message: Message | None
+    called_at: str | None = None
 
 
 class Turn(NamedTuple):
@@ -44,6 +46,25 @@ class Turn(NamedTuple):
     """Whether the speaker is the same as in the turn before, so that no heading is needed."""
     failures: Sequence[str] = ()
     """Why requests that end with this message failed."""
+    is_parallel: bool = False
+    """Whether its tools were called by the same answer as those of a turn next to it."""
+
+
+class ToolRun(NamedTuple):
+    """Many consecutive turns of which none has text: tool calls, and the thinking between them."""
+
+    items: list[Turn | Event]
+
+    @property
+    def uses(self) -> list[ToolUse]:
+        """The tool calls."""
+        return [
+            part
+            for item in self.items
+            if isinstance(item, Turn)
+            for part in item.parts
+            if isinstance(part, ToolUse)
+        ]
 
 
 def split_sections(conversation: Conversation) -> list[Section]:
@@ -167,7 +188,8 @@ def _parts(
             result = None if part.call_id is None else results.pop(part.call_id, None)
             if result is not None:
                 used.add(id(result[0]))
-            parts.append(ToolUse(part, *(result or (None, None))))
+            answer, holder = result or (None, None)
+            parts.append(ToolUse(part, answer, holder, message.at))
         elif not (isinstance(part, ToolResult) and id(part) in used):
             parts.append(part)
     return parts
@@ -180,3 +202,64 @@ def _is_same_speaker(previous: Message, message: Message) -> bool:
         and previous.hidden == message.hidden
         and previous.sidechain == message.sidechain
     )
+
+
+def group_tool_turns(
+    items: Iterable[Turn | Event], ends_run: Callable[[Turn], bool]
+) -> Iterator[Turn | Event | ToolRun]:
+    """Group long runs of tool calls, and mark turns whose tools were called by one answer.
+
+    `ends_run` is whether something that is not to be folded follows a turn.
+    """
+    run: list[Turn | Event] = []
+    for item in items:
+        is_in_run = bool(run) if isinstance(item, Event) else item.is_continuation and _is_tool_turn(item)
+        if is_in_run:
+            run.append(item)
+        else:
+            yield from _close_run(run)
+            run = []
+            yield item
+        if run and isinstance(item, Turn) and ends_run(item):
+            yield from _close_run(run)
+            run = []
+    yield from _close_run(run)
+
+
+def _is_tool_turn(turn: Turn) -> bool:
+    """Whether a turn has nothing but tool calls and thinking, and none of it is shown unfolded."""
+    return bool(turn.parts) and all(
+        isinstance(part, Reasoning) or (isinstance(part, ToolUse) and not _has_media(part))
+        for part in turn.parts
+    )
+
+
+def _has_media(use: ToolUse) -> bool:
+    return (
+        use.result is not None
+        and not isinstance(use.result.output, str)
+        and any(isinstance(part, Media) for part in use.result.output)
+    )
+
+
+def _close_run(run: list[Turn | Event]) -> list[Turn | Event | ToolRun]:
+    marked = _mark_parallel(run)
+    grouped = ToolRun(marked)
+    return [grouped] if len(grouped.uses) >= _MIN_RUN_CALLS else [*marked]
+
+
+def _mark_parallel(run: list[Turn | Event]) -> list[Turn | Event]:
+    responses = [
+        item.message.response_id if isinstance(item, Turn) and _calls_tools(item) else None for item in run
+    ]
+    neighbors = zip([None, *responses], responses, [*responses[1:], None], strict=False)
+    return [
+        item._replace(is_parallel=True)
+        if isinstance(item, Turn) and response is not None and response in {before, after}
+        else item
+        for item, (before, response, after) in zip(run, neighbors, strict=True)
+    ]
+
+
+def _calls_tools(turn: Turn) -> bool:
+    return any(isinstance(part, ToolUse) for part in turn.parts)

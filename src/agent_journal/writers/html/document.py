@@ -14,7 +14,9 @@ from agent_journal.rendering.markup import (
     Markup,
     Template,
     element,
+    joined,
     load_template,
+    replace_text,
     verbatim,
 )
 from agent_journal.rendering.time_tags import clock
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from agent_journal.rendering.conversation import TocEntry
     from agent_journal.writers import Run
 
+PAGE_SCRIPT = "page.js"
 _BUFFER_CHARS = 1 << 18
 _ENTRIES_PER_GROUP = 100
 _TOC_LINE = Template(
@@ -71,7 +74,10 @@ def frame(name: str, script: str, title: str, run: Run, *, has_media_files: bool
 
     With `has_media_files` it also allows images in files next to the page.
     """
-    style, code = verbatim(rendering.__name__, "static/page.css"), verbatim(__package__, script)
+    style = joined([verbatim(rendering.__name__, "static/page.css"), verbatim(__package__, "frame.css")])
+    code = verbatim(__package__, script)
+    if script == PAGE_SCRIPT:
+        code = joined([_classic(verbatim(rendering.__name__, "static/code.js")), code])
     values = {
         "title": title,
         "theme": run.theme,
@@ -82,6 +88,12 @@ def frame(name: str, script: str, title: str, run: Run, *, has_media_files: bool
         "script": code,
     }
     return load_template(__package__, name, values)
+
+
+@cache
+def _classic(module: Markup) -> Markup:
+    """A module as part of a script: it has no imports, and what it exports is in scope."""
+    return replace_text(module, "export function", "function")
 
 
 @cache

@@ -28,6 +28,10 @@ class FileAddresses:
         """The address of a message: its anchor, as the page has all of them."""
         return f"#{self._page.anchor(message_id)}"
 
+    def raw(self, _message_id: str) -> str | None:
+        """An export has no records of sources."""
+        return None
+
     def section_anchor(self, number: int) -> str:
         """The anchor of another branch."""
         return f"{self.name}-branch-{number}"

@@ -6,13 +6,13 @@ before the page itself. If a linked conversation is not in the export, a page sa
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from agent_journal.model import Conversation, Memory, Relation, tree
+from agent_journal.rendering.addresses import message_anchor, short_hash
 from agent_journal.rendering.utc_times import day
 from agent_journal.text import describe
 from agent_journal.writers.rendering.images import MediaFiles
@@ -27,7 +27,6 @@ FOLDER = "conversations"
 """The folder of the pages; the index is in its parent."""
 INDEX = "index"
 _NOT_SLUG_CHARS = re.compile(r"[^a-z0-9]+")
-_PLAIN_ANCHOR = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MAX_SLUG_CHARS = 60
 _MAX_EXCERPT_CHARS = 500
 
@@ -38,17 +37,7 @@ def page_name(source: str, id_: str, kind: str = "") -> str:
     It starts with a readable form of the id and ends with a hash that makes it unique.
     """
     slug = _NOT_SLUG_CHARS.sub("-", id_[: 2 * _MAX_SLUG_CHARS].lower())[:_MAX_SLUG_CHARS].strip("-")
-    return f"{slug}-{_short_hash(kind, source, id_)}".lstrip("-")
-
-
-def message_anchor(message_id: str) -> str:
-    """The anchor of a message within its page."""
-    return f"m-{message_id if _PLAIN_ANCHOR.fullmatch(message_id) else _short_hash(message_id)}"
-
-
-def _short_hash(*words: str) -> str:
-    joined = "\0".join(words).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(joined).hexdigest()[:12]
+    return f"{slug}-{short_hash(kind, source, id_)}".lstrip("-")
 
 
 class IndexEntry(Struct, frozen=True, kw_only=True):
