@@ -33,6 +33,7 @@ CONFINING = {
     "crash_reports.py",
     "plugins.py",
     "readers/__init__.py",
+    "web/app.py",
 }
 
 

@@ -26,7 +26,7 @@ _LEFT_OUT = (".*", "__pycache__", "corpus")
 # What changes the program; commands of other pages run it where it lies, and it is compiled once for all.
 _CHANGES_IT = "aj dev new-reader "
 # Commands that would run the tests from within the tests, or take minutes: CI runs the first two.
-_NOT_RUN_HERE = ("./test", "bash .ci/run", "python bench/run.py", "python bench/pages.py")
+_NOT_RUN_HERE = ("./test", "bash .ci/run", "python bench/run.py", "python bench/pages.py", "aj web")
 
 
 class Block(NamedTuple):

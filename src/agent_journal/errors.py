@@ -135,6 +135,10 @@ class UnusableArchive(AgentJournalError):
         super().__init__(f"Cannot use the journal {where}: {reason}")
 
 
+class NoArchive(UnusableArchive):
+    """There is no journal yet."""
+
+
 class OlderArchive(UnusableArchive):
     """An older version wrote the journal, and it has not been upgraded yet."""
 
@@ -188,3 +192,14 @@ class IndexInUse(AgentJournalError):
             f"Another process is writing the search index in {where}; try again when it is done."
         )
         self.where = where
+
+
+class PortInUse(AgentJournalError):
+    """Another program listens on the port, or the system does not allow it."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(
+            f"Cannot use port {port}: another program uses it, or it is reserved; choose another one with "
+            "--port, or leave the option out"
+        )
+        self.port = port

@@ -11,7 +11,13 @@ from agent_journal.archive.sqlite import open_store
 from agent_journal.archive.sqlite.connection import RESTORE_ADVICE
 from agent_journal.archive.vault import Vault
 from agent_journal.decoding.text_encoding import encodable
-from agent_journal.errors import AgentJournalError, NoSuchConversation, OlderArchive, UnusableArchive
+from agent_journal.errors import (
+    AgentJournalError,
+    NoArchive,
+    NoSuchConversation,
+    OlderArchive,
+    UnusableArchive,
+)
 from agent_journal.inputs.closeable import Closing
 
 if TYPE_CHECKING:
@@ -89,7 +95,7 @@ def open_to_read(home: Path, on_migrate: Callable[[], None] | None = None) -> Ar
     before.
     """
     if not exists(home):
-        raise UnusableArchive(str(home), f"there is none yet; {HOW_TO_START}")
+        raise NoArchive(str(home), f"there is none yet; {HOW_TO_START}")
     try:
         opened = open_without_migrating(home)
     except OlderArchive as older:

@@ -17,6 +17,7 @@ VERBS = {
     "show": "Show a conversation",
     "search": "Search all conversations by words and by meaning",
     "blame": "Show which prompt and edit last changed a file",
+    "web": "Read and search the journal in a browser",
     "export": "Write conversations to share, with secrets redacted",
     "status": "Show what is in the journal, and how large it is",
     "usage": "Show the tokens used, and their cost",

@@ -1,0 +1,194 @@
+"""Everything that the views ask of the journal, in one place."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from agent_journal.errors import NoArchive, NoSuchMessage
+from agent_journal.inputs.closeable import Closing
+from agent_journal.journal import Journal
+from agent_journal.rendering.turns import split_sections
+
+if TYPE_CHECKING:
+    from agent_journal.archive.store import Filter, Listed
+    from agent_journal.config import Config
+    from agent_journal.journal.search import Answer, Mode
+    from agent_journal.model import Conversation, Event, Media, Message, Relation
+    from agent_journal.search.query import Filters
+
+_MAX_OPEN_CONVERSATIONS = 4
+_OVERVIEW_AGE_S = 10.0
+
+
+class Related(NamedTuple):
+    """A conversation that came from another one."""
+
+    source: str
+    id: str
+    title: str | None
+    relation: Relation
+    call_id: str | None = None
+    message_id: str | None = None
+
+
+class Group(NamedTuple):
+    """The conversations of a source or of a project."""
+
+    name: str
+    conversations: int
+    messages: int
+    updated_at: str | None
+
+
+class Overview(NamedTuple):
+    """How much is in the journal, without subagents and duplicates; groups with the newest first."""
+
+    conversations: int
+    messages: int
+    sources: list[Group]
+    projects: list[Group]
+
+
+class Branch(NamedTuple):
+    """A path through a conversation: what the user sees, another branch, or the work of a subagent."""
+
+    kind: str
+    after: str | None
+    """The id of the message that it continues from."""
+    entries: list[Message | Event]
+
+
+class OpenConversation(NamedTuple):
+    """A conversation that is being read."""
+
+    listed: Listed
+    conversation: Conversation
+    """Without its timeline."""
+    branches: list[Branch]
+    """First the one that the user sees."""
+    related: list[Related]
+    damage: list[str]
+
+    @property
+    def name(self) -> str:
+        """`source:id`, which identifies it in a URL."""
+        return f"{self.listed.source}:{self.listed.id}"
+
+    def locate(self, message_id: str) -> tuple[int, int]:
+        """The branch and position of the entry with this id, or whose id alone starts with it."""
+        for branch_number, branch in enumerate(self.branches):
+            for position, entry in enumerate(branch.entries):
+                if entry.id == message_id:
+                    return branch_number, position
+        raise NoSuchMessage(message_id)
+
+
+class JournalAccess(Closing):
+    """A journal that several threads read; it is opened when it is first needed."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._journal: Journal | None = None
+        self._open: OrderedDict[tuple[int, str | None, int], OpenConversation] = OrderedDict()
+        self._overview: tuple[float, Overview] | None = None
+
+    def overview(self) -> Overview | None:
+        """What the journal contains; None if there is none yet."""
+        with self._lock:
+            now = time.monotonic()
+            if self._overview is not None and now - self._overview[0] < _OVERVIEW_AGE_S:
+                return self._overview[1]
+            try:
+                journal = self._opened()
+            except NoArchive:
+                return None
+            overview = _overview_of(journal)
+            self._overview = now, overview
+            return overview
+
+    def conversations(self, wanted: Filter, offset: int, limit: int) -> tuple[list[Listed], bool]:
+        """Conversations, newest first, and whether there are more."""
+        with self._lock:
+            listed = [*islice(self._opened().conversations(wanted), offset, offset + limit + 1)]
+        return listed[:limit], len(listed) > limit
+
+    def search(self, text: str, limit: int, offset: int, *, mode: Mode, filters: Filters) -> Answer:
+        """The conversations that match a query, best first."""
+        with self._lock:
+            return self._opened().search(text, limit, offset, mode=mode, filters=filters)
+
+    def open(self, name: str) -> OpenConversation:
+        """A conversation by its name."""
+        with self._lock:
+            journal = self._opened()
+            listed = journal.one(name)
+            key = listed.key, listed.updated_at, listed.messages
+            opened = self._open.get(key)
+            if opened is None:
+                opened = _open_conversation(journal, listed)
+                self._open[key] = opened
+            self._open.move_to_end(key)
+            while len(self._open) > _MAX_OPEN_CONVERSATIONS:
+                self._open.popitem(last=False)
+            return opened
+
+    def media(self, name: str, media: Media) -> bytes | None:
+        """The bytes of an image or file; None if they are not stored."""
+        with self._lock:
+            return self._opened().media(name, media)
+
+    def exact(self, name: str) -> Conversation:
+        """A conversation with the source's own form of its messages."""
+        with self._lock:
+            return self._opened().conversation(name, exact=True)
+
+    def close(self) -> None:
+        """Close the journal."""
+        with self._lock:
+            if self._journal is not None:
+                self._journal.close()
+
+    def _opened(self) -> Journal:
+        if self._journal is None:
+            self._journal = Journal(self._config)
+        return self._journal
+
+
+def _open_conversation(journal: Journal, listed: Listed) -> OpenConversation:
+    conversation = journal.read(listed)
+    damage = [text for text, _ in journal.damage(listed)]
+    branches = [
+        Branch(section.kind, section.after.id if section.after else None, section.entries)
+        for section in split_sections(conversation)
+    ]
+    related = []
+    for child in journal.children(listed):
+        link = journal.link(child)
+        if link is not None:
+            related.append(
+                Related(child.source, child.id, child.title, link.relation, link.call_id, link.message_id)
+            )
+    return OpenConversation(listed, replace(conversation, timeline=[]), branches, related, damage)
+
+
+def _overview_of(journal: Journal) -> Overview:
+    sources: dict[str, Group] = {}
+    projects: dict[str, Group] = {}
+    conversations = messages = 0
+    for listed in journal.conversations():
+        conversations += 1
+        messages += listed.messages
+        for groups, name in ((sources, listed.source), (projects, listed.project)):
+            if name:
+                group = groups.get(name, Group(name, 0, 0, listed.updated_at))
+                groups[name] = group._replace(
+                    conversations=group.conversations + 1, messages=group.messages + listed.messages
+                )
+    return Overview(conversations, messages, [*sources.values()], [*projects.values()])

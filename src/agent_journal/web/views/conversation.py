@@ -1,0 +1,293 @@
+"""A conversation: its text in parts, its outline, its changed files, its records, and what is found in it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, JSONResponse
+
+from agent_journal.model import Message
+from agent_journal.model.spilled import encode_spilled
+from agent_journal.rendering.addresses import message_anchor
+from agent_journal.rendering.blocks import block
+from agent_journal.rendering.context import Context
+from agent_journal.rendering.diffs import diff
+from agent_journal.rendering.header import header
+from agent_journal.rendering.markup import NOTHING, Markup, element, joined
+from agent_journal.rendering.outline import ConversationOutline, count_matches
+from agent_journal.rendering.window import WindowView
+from agent_journal.text import describe
+from agent_journal.text.humanize import count
+from agent_journal.web.addresses import ConversationAddresses
+from agent_journal.web.views.home import list_values
+from agent_journal.web.views.parameters import integer, query_text
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from agent_journal.rendering.turns import Turn
+    from agent_journal.web.journal_access import OpenConversation
+    from agent_journal.web.site import Site
+
+_MAX_PART_ENTRIES = 100
+_MAX_OVERLAP_ENTRIES = 60
+"""Tool results this far from their calls are shown with them."""
+_MAX_MATCHING_ENTRIES = 5000
+_MAX_MARKS = 600
+
+
+class Part(NamedTuple):
+    """Some consecutive entries of a branch, rendered."""
+
+    start: int
+    stop: int
+    total: int
+    content: Markup
+
+
+def show(site: Site, request: Request) -> Response:
+    """The page of a conversation, at a message if one is named."""
+    opened = site.journal.open(request.path_params["name"])
+    branch, start = integer(request, "branch", 0), integer(request, "start", 0)
+    message_id = request.query_params.get("message")
+    if message_id:
+        branch, position = opened.locate(message_id)
+        start = position - position % _MAX_PART_ENTRIES
+    part = _render_part(site, opened, branch, start, query_text(request))
+    if message_id and not part.start <= position < part.stop:
+        part = _render_part(site, opened, branch, position, query_text(request))
+    title = opened.listed.title or describe.UNTITLED
+    context = _context(site, opened, query_text(request))
+    values = {
+        "opened": opened,
+        "header": header(opened.conversation, context, _amounts(opened)),
+        "part": part,
+        "branch": branch,
+        "branches": [_branch_label(opened, number) for number in range(len(opened.branches))],
+        "target": message_anchor(message_id) if message_id else "",
+        "find": query_text(request),
+        "list_values": list_values(site, {}, opened.name),
+        "part_entries": _MAX_PART_ENTRIES,
+    }
+    return site.page("conversation.html", values, title=title)
+
+
+def show_messages(site: Site, request: Request) -> Response:
+    """Some entries of a conversation, for a page that shows others of it."""
+    opened = site.journal.open(request.path_params["name"])
+    part = _render_part(
+        site, opened, integer(request, "branch", 0), integer(request, "start", 0), query_text(request)
+    )
+    return site.page("messages.html", {"part": part, "opened": opened}, title="")
+
+
+def show_outline(site: Site, request: Request) -> Response:
+    """Prompts, changed files, and where what happens; as a page for readers without scripts."""
+    opened = site.journal.open(request.path_params["name"])
+    branch = integer(request, "branch", 0)
+    outline = _outline(site, opened, branch)
+    total = len(_entries(opened, branch))
+    marks = {
+        "prompts": [each.position for each in outline.prompts],
+        "errors": [each.position for each in outline.errors],
+        "edits": [each.position for each in outline.edits],
+    }
+    values = {
+        "opened": opened,
+        "outline": outline,
+        "branch": branch,
+        "marks": {kind: _positions(each) for kind, each in marks.items()},
+        "total": total,
+    }
+    return site.page("outline.html", values, title=f"Outline · {opened.listed.title or describe.UNTITLED}")
+
+
+def _positions(positions: list[int]) -> str:
+    """Positions as a script reads them, thinned out if there are too many to distinguish."""
+    step = len(positions) // _MAX_MARKS + 1
+    return " ".join(map(str, positions[::step]))
+
+
+def find(site: Site, request: Request) -> Response:
+    """Where a text is in a conversation, also where it is folded: positions, ids and numbers of matches."""
+    opened = site.journal.open(request.path_params["name"])
+    needle = query_text(request).lower()
+    entries = _entries(opened, integer(request, "branch", 0))
+    matching = []
+    for position, entry in enumerate(entries):
+        if needle and (matches := count_matches(entry, needle)):
+            matching.append([position, message_anchor(entry.id), matches])
+            if len(matching) >= _MAX_MATCHING_ENTRIES:
+                break
+    return JSONResponse({"found": matching, "total": len(entries)})
+
+
+def show_edits(site: Site, request: Request) -> Response:
+    """All changes of a file across a conversation, as one diff."""
+    opened = site.journal.open(request.path_params["name"])
+    path = request.query_params.get("path", "")
+    outline = _outline(site, opened, integer(request, "branch", 0))
+    file = next((file for file in outline.files if file.path == path), None)
+    if file is None:
+        raise HTTPException(404, "This conversation does not change this file.")
+    changes = [
+        (change, site.urls.conversation(opened.name, change.message_id), diff(change.edit.diff))
+        for change in file.changes
+    ]
+    values = {
+        "opened": opened,
+        "file": file,
+        "changes": changes,
+        "list_values": list_values(site, {}, opened.name),
+    }
+    return site.page("edits.html", values, title=f"{path} · {opened.listed.title or describe.UNTITLED}")
+
+
+def show_raw(site: Site, request: Request) -> Response:
+    """The source's own record of a message, as far as it is known."""
+    opened = site.journal.open(request.path_params["name"])
+    message_id = request.query_params.get("message", "")
+    opened.locate(message_id)
+    exact = site.journal.exact(opened.name)
+    entry = next((entry for entry in exact.timeline if entry.id == message_id), None)
+    record = block(_as_json(entry), "json")
+    if request.query_params.get("part"):
+        return HTMLResponse(element("div", "record", record))
+    values = {
+        "opened": opened,
+        "record": record,
+        "message_id": message_id,
+        "list_values": list_values(site, {}, opened.name),
+    }
+    return site.page("raw.html", values, title="Record")
+
+
+def _as_json(value: Any) -> str:
+    encoded = msgspec.json.encode(value, enc_hook=encode_spilled)
+    return msgspec.json.format(encoded, indent=2).decode()
+
+
+def _entries(opened: OpenConversation, branch: int) -> list[Any]:
+    if branch >= len(opened.branches):
+        raise HTTPException(404, "This conversation has no such branch.")
+    return opened.branches[branch].entries
+
+
+def _context(site: Site, opened: OpenConversation, query: str) -> Context:
+    addresses = ConversationAddresses(site.urls, opened.name, {"q": query}, opened.related)
+    title = opened.listed.title or describe.UNTITLED
+    return Context(title, addresses, site.source_titles, lambda _source, _message: None)
+
+
+def _render_part(site: Site, opened: OpenConversation, branch: int, start: int, query: str) -> Part:
+    entries = _entries(opened, branch)
+    total = len(entries)
+    if start and start >= total:
+        raise HTTPException(404, f"This branch has only {count(total, 'entry', 'entries')}.")
+    stop = min(start - start % _MAX_PART_ENTRIES + _MAX_PART_ENTRIES, total)
+    first = max(start - _MAX_OVERLAP_ENTRIES, 0)
+    window = entries[first : stop + _MAX_OVERLAP_ENTRIES]
+    context = _context(site, opened, query)
+    addresses = context.addresses
+    assert isinstance(addresses, ConversationAddresses)  # noqa: S101
+    addresses.add_media(window)
+    forks = _forks(opened, branch)
+    view = WindowView(
+        opened.conversation,
+        context,
+        window,
+        range(start - first, stop - first),
+        lambda turn: _fork_links(site, opened, forks, turn),
+    )
+    rendered = view.render()
+    return Part(start, start + rendered.covered, total, joined(rendered.content))
+
+
+def _forks(opened: OpenConversation, branch: int) -> dict[str, list[int]]:
+    """The numbers of other branches, by the id of the message that they continue from."""
+    forks: dict[str, list[int]] = {}
+    for number, other in enumerate(opened.branches):
+        if number != branch and other.after is not None:
+            forks.setdefault(other.after, []).append(number)
+    return forks
+
+
+def _fork_links(site: Site, opened: OpenConversation, forks: dict[str, list[int]], turn: Turn) -> Markup:
+    numbers = forks.get(turn.message.id, ())
+    if not numbers:
+        return NOTHING
+    links = [
+        element(
+            "a", {"href": site.urls.of("c", opened.name, {"branch": number})}, _branch_label(opened, number)
+        )
+        for number in numbers
+    ]
+    items = [element("li", "", link) for link in links]
+    return element(
+        "nav",
+        {"class": "fork", "aria-label": "Other branches"},
+        element("p", "", "Other branches from here"),
+        element("ul", "", *items),
+    )
+
+
+def _branch_label(opened: OpenConversation, number: int) -> str:
+    branch = opened.branches[number]
+    words = next((outline_words(entry) for entry in branch.entries if outline_words(entry)), "")
+    kind = {"main": "Shown branch", "subagent": "Subagent"}.get(branch.kind, "Branch")
+    return f"{kind}: {words}" if words else kind
+
+
+def outline_words(entry: object) -> str:
+    """The first words of a prompt or an answer."""
+    if not isinstance(entry, Message) or entry.hidden:
+        return ""
+    outline = ConversationOutline()
+    outline.add(0, entry)
+    return outline.prompts[0].words if outline.prompts else ""
+
+
+def _amounts(opened: OpenConversation) -> list[Markup]:
+    listed = opened.listed
+    took_ms = describe.took_ms(listed.started_at, listed.updated_at)
+    from agent_journal.text.humanize import duration  # noqa: PLC0415
+
+    words = [
+        listed.model or "",
+        count(listed.messages, "message"),
+        f"{count(listed.children, 'subagent')}" if listed.children else "",
+        f"lasted {duration(took_ms)}" if took_ms else "",
+        "only the prompts are known" if listed.only_prompts else "",
+    ]
+    return [element("li", "", word) for word in words if word]
+
+
+def _outline(site: Site, opened: OpenConversation, branch: int) -> ConversationOutline:
+    return _collect(site, opened.listed.key, opened.listed.updated_at, branch, _Ignored(opened))
+
+
+class _Ignored:
+    """A value that a cache does not compare."""
+
+    def __init__(self, opened: OpenConversation) -> None:
+        self.opened = opened
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Ignored)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=8)
+def _collect(
+    _site: Site, _key: int, _updated_at: str | None, branch: int, ignored: _Ignored
+) -> ConversationOutline:
+    outline = ConversationOutline()
+    for position, entry in enumerate(_entries(ignored.opened, branch)):
+        outline.add(position, entry)
+    return outline

@@ -1,0 +1,1 @@
+"""The web page: its guarantees over real sockets, and its flows in a real browser."""
