@@ -162,8 +162,8 @@ class JournalAccess(Closing):
 
 
 def _open_conversation(journal: Journal, listed: Listed) -> OpenConversation:
-    conversation = journal.read(listed)
-    damage = [text for text, _ in journal.damage(listed)]
+    conversation, damages = journal.read_with_damage(listed)
+    damage = [each.description for each in damages]
     branches = [
         Branch(section.kind, section.after.id if section.after else None, section.entries)
         for section in split_sections(conversation)

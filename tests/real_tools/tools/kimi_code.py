@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from tests.real_tools.sandbox import Sandbox, Step
 from tests.real_tools.tool import Package, Tool
