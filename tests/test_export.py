@@ -22,7 +22,6 @@ from agent_journal.conversion import transforms
 from agent_journal.conversion.output import write_items
 from agent_journal.errors import CannotWrite, UnusableArchive
 from agent_journal.journal import Journal
-from agent_journal.journal.journal import Damage
 from agent_journal.model import Conversation, Item, Media, Message, Text, ToolCall
 from agent_journal.notes import Notes
 from tests.test_pages import PIXEL
@@ -306,14 +305,14 @@ def test_content_as_the_source_had_it(export: Export, home: Path) -> None:
 def test_what_cannot_be_read_is_named_and_the_rest_is_written(
     export: Export, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = Journal.read_with_damage
+    read = Journal.get
 
-    def broken(self: Journal, listed: Listed, **how: Any) -> tuple[Conversation, list[Damage]]:
+    def broken(self: Journal, listed: Listed, **how: Any) -> Conversation:
         if listed.id == "kettle":
             raise UnusableArchive("journal.db", "a row is damaged")
         return read(self, listed, **how)
 
-    monkeypatch.setattr(Journal, "read_with_damage", broken)
+    monkeypatch.setattr(Journal, "get", broken)
     done = export("kettle", "cake", "-t", "json")
 
     assert (3, ["cake"]) == (done.code, [each["id"] for each in done.told])

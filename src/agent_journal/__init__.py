@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # importing typing for its constant would add 10 ms to ev
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
-    from agent_journal.api import convert, open_archive, read, write
+    from agent_journal.api import convert, open_archive, open_journal, read, write
     from agent_journal.errors import (
         AgentJournalError,
         AmbiguousFormat,
@@ -102,6 +102,7 @@ __all__ = [
     "__version__",
     "convert",
     "open_archive",
+    "open_journal",
     "read",
     "write",
 ]

@@ -53,8 +53,8 @@ def write(
         writer.write(for_writer(items, writer), out, new_run(notes))
 
 
-def open_archive(home: Location | None = None) -> Journal:
-    """Open the journal in a folder, or the one that `aj` would use.
+def open_journal(home: Location | None = None) -> Journal:
+    """Open the journal in a folder, or the one that `aj` would use. Any number of threads may share it.
 
     Raises an `AgentJournalError` if there is none yet.
     """
@@ -63,6 +63,9 @@ def open_archive(home: Location | None = None) -> Journal:
 
     folder = config.home_of(os.environ, None if home is None else os.fspath(home))
     return Journal(config.load(folder, os.environ))
+
+
+open_archive = open_journal  # the name until version 0.2
 
 
 def convert(

@@ -13,8 +13,7 @@ from agent_journal.archive.bodies import Blocks
 from agent_journal.archive.candidates import Stat
 from agent_journal.archive.manifest import Manifest, StoredFile, StoredRows
 from agent_journal.archive.rows import row_of
-from agent_journal.archive.sqlite.lists import SORTS
-from agent_journal.archive.store import Erasing, Filter, Snapshot, SourceRow, Status, Store
+from agent_journal.archive.store import SORTS, Erasing, Filter, Snapshot, SourceRow, Status, Store
 from agent_journal.archive.vault import BlobLocation
 from agent_journal.model import (
     Conversation,
@@ -307,6 +306,28 @@ class StoreSuite:
         kinds = [entry.parts[0].__class__ for entry in outline.conversation.timeline[:3]]  # type: ignore[union-attr]
         assert [Text, ToolCall, ToolResult] == kinds
 
+    def test_a_part_of_a_timeline_is_read_by_position(self, store: Store) -> None:
+        context = said("2", "context", minute(2), hidden=True)
+        conversation = talk(
+            "a", said("1", "one\ntwo"), context, said("3", "three"), Event(id="e", name="done")
+        )
+        key = put(store, conversation).conversation
+        state = store.timeline_state(key)
+
+        assert (False, None, 4) == (state.is_tree, state.head_id, state.entries)
+        assert state == store.timeline_state(key)
+        keys = store.entry_keys(key, 1, 2)
+        assert ["2", "3"] == [store.entries_by_key(keys)[each].id for each in keys]
+        assert [] == store.entry_keys(key, 4, 10)
+        assert 2 == store.position_of(key, "3")
+        assert store.position_of(key, "4") is None
+        prompts = store.prompts(key)
+        assert [("1", 0, "one\ntwo"), ("3", 2, "three")] == [
+            (each.message, each.position, each.text) for each in prompts.values()
+        ]
+        put(store, replace(conversation, timeline=[*conversation.timeline, said("5", "five")]))
+        assert state != store.timeline_state(key)
+
     # Conversations
 
     def test_a_conversation_comes_back_with_everything(self, store: Store) -> None:
@@ -327,6 +348,7 @@ class StoreSuite:
         entries = list(store.entries(change.conversation))
         assert conversation.timeline == [entry for _, entry in entries]
         assert len(entries) == len({key for key, _ in entries})
+        assert {entries[1][0]: {"c"}} == store.failed_calls([key for key, _ in entries])
         assert (3, 0, False) == (change.added, change.changed, change.misses_entries)
         assert {"NUL \0 and 🙂", "T"} == {each.text or each.title for each in change.index_entries} - {""}
         assert 1 == store.counts().tool_calls
@@ -374,6 +396,15 @@ class StoreSuite:
         assert ["b"] == found("messages", 1)
         assert ["c", "a", "b"] == found("title"), "beta, first question, Ärger"
         assert ["a", "b", "c"] == found("project"), "what has none stands last"
+        assert ["c", "b"] == [each.id for each in store.conversations(Filter(), limit=5, offset=1)]
+        assert ["b", "c", "a"] == [each.id for each in store.conversations(Filter(), descending=False)]
+        assert ["b", "a", "c"] == [
+            each.id for each in store.conversations(Filter(), "title", descending=True)
+        ]
+        assert (3, 1) == (
+            store.count_conversations(Filter()),
+            store.count_conversations(Filter(source="oth")),
+        )
         assert ["b"] == found(source="other")
         assert ["b"] == found(source="OTH"), "a part of a name does, where nothing is called just so"
         assert ["a", "b"] == sorted(found(project="WORK"))

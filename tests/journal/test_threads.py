@@ -20,6 +20,7 @@ from agent_journal.config import Config
 from agent_journal.errors import AgentJournalError, UnusableArchive
 from agent_journal.inputs import compressed
 from agent_journal.journal import Journal, embed
+from agent_journal.journal.sessions import Damage
 
 THREADS = 8
 CALLS = 10_000
@@ -78,10 +79,14 @@ def search(journal: Journal, chance: random.Random) -> None:
         assert hit.entry.message.startswith(hit.conversation.id) or not hit.entry.message
 
 
+def refuse(damage: Damage) -> None:
+    """There is none."""
+    raise AssertionError(damage.description)
+
+
 def read(journal: Journal, chance: random.Random) -> None:
     name = f"c{chance.randrange(CONVERSATIONS):03}"
-    conversation, damage = journal.read_with_damage(journal.one(name))
-    assert not damage
+    conversation = journal.get(name, on_damage=refuse)
     assert [entry.id for entry in conversation.timeline] == [
         f"{name}-{place}" for place in range(len(conversation.timeline))
     ]
@@ -90,9 +95,18 @@ def read(journal: Journal, chance: random.Random) -> None:
 
 def read_exactly(journal: Journal, chance: random.Random) -> None:
     name = f"c{chance.randrange(CONVERSATIONS):03}"
-    conversation, damage = journal.read_with_damage(journal.one(name), exact=True)
-    assert not damage
+    conversation = journal.get(name, exact=True, on_damage=refuse)
     assert name == conversation.id
+
+
+def page(journal: Journal, chance: random.Random) -> None:
+    name = f"c{chance.randrange(CONVERSATIONS):03}"
+    start = chance.randrange(20)
+    page = journal.messages(name, start=start, limit=5)
+    assert not page.damage
+    assert [entry.id for entry in page.items] == [
+        f"{name}-{place}" for place in range(start, min(start + 5, page.total))
+    ]
 
 
 def list_all(journal: Journal, _: random.Random) -> None:
@@ -105,7 +119,8 @@ def report_usage(journal: Journal, _: random.Random) -> None:
 
 MIX: list[Callable[[Journal, random.Random], None]] = [
     *[search] * 8,
-    *[read] * 8,
+    *[read] * 4,
+    *[page] * 4,
     *[read_exactly] * 1,
     *[list_all] * 2,
     *[report_usage] * 1,
@@ -155,12 +170,11 @@ def test_a_thread_sees_what_was_written_before_its_call(config: Config, tmp_path
 def test_what_is_appended_to_a_pack_is_no_damage(config: Config, tmp_path: Path) -> None:
     with Journal(config) as journal:
         listed = journal.one("c000")
-        assert not journal.read_with_damage(listed, exact=True)[1]
+        journal.get(listed, exact=True, on_damage=refuse)
         take(config, tmp_path / "more.jsonl", chat("c000", 40))
 
-        conversation, damage = journal.read_with_damage(listed, exact=True)
+        conversation = journal.get(listed, exact=True, on_damage=refuse)
 
-    assert [] == damage
     assert len(conversation.timeline) == 40
 
 

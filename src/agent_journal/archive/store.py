@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import msgspec
 
@@ -107,6 +107,17 @@ class Outline(NamedTuple):
     """The size of each entry in bytes."""
 
 
+class TimelineState(NamedTuple):
+    """The shape and size of a timeline; while they are equal, so is what was derived from it."""
+
+    is_tree: bool
+    head_id: str | None
+    entries: int
+    updated_ms: int | None
+    newest_key: int
+    """The highest key of its entries: a changed entry gets a new one."""
+
+
 class Change(NamedTuple):
     """What storing a conversation changed."""
 
@@ -152,6 +163,11 @@ class Filter(msgspec.Struct, kw_only=True, frozen=True):
     with_children: bool = False
     """Whether conversations of subagents and duplicates are listed as well."""
     only_missing: bool = False
+
+
+Sort: TypeAlias = Literal["updated", "started", "messages", "title", "project"]
+"""What conversations are listed by."""
+SORTS: tuple[Sort, ...] = get_args(Sort)
 
 
 class Listed(msgspec.Struct, kw_only=True):
@@ -432,6 +448,21 @@ class Store(Catalog, Protocol):
     def outline(self, conversation: int) -> Outline:
         """Return a conversation without the content of its entries: roles, order and sizes."""
 
+    def timeline_state(self, conversation: int) -> TimelineState:
+        """Return the shape of a timeline and its number of entries, without reading any."""
+
+    def entry_keys(self, conversation: int, start: int, limit: int) -> list[int]:
+        """Return the keys of the current entries from a position on, in order."""
+
+    def position_of(self, conversation: int, entry_id: str) -> int | None:
+        """Return the position of a current entry; None if there is none with this id."""
+
+    def prompts(self, conversation: int) -> dict[int, EntryView]:
+        """Return the user's prompts by key, in order, each with the beginning of its text.
+
+        Messages that a program wrote in the user's name are left out.
+        """
+
     def size_of(self, conversation: int) -> int:
         """Return the size of a conversation's entries in bytes."""
 
@@ -465,9 +496,21 @@ class Store(Catalog, Protocol):
         """Return conversations as lists show them, by key; missing ones are left out."""
 
     def conversations(
-        self, filters: Filter, sort: str = "updated", limit: int | None = None
+        self,
+        filters: Filter,
+        sort: Sort = "updated",
+        limit: int | None = None,
+        *,
+        descending: bool | None = None,
+        offset: int = 0,
     ) -> Iterator[Listed]:
-        """Yield conversations in the requested order, newest first by default."""
+        """Yield conversations in the requested order, newest first by default.
+
+        Unless `descending` states it, times and numbers are sorted from the highest, and texts from A to Z.
+        """
+
+    def count_conversations(self, filters: Filter) -> int:
+        """Count the conversations that filters select."""
 
     def children(self, key: int) -> list[Listed]:
         """Return the conversations that were started from one."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal.archive.sqlite.lists import SORTS
+from agent_journal.archive.store import SORTS
 from agent_journal.cli._filters import (
     NO_MATCH,
     conversation_filter,
@@ -22,7 +22,7 @@ from agent_journal.terminal.table import Column, show_table
 from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
-    from agent_journal.archive.store import Listed
+    from agent_journal.archive.store import Listed, Sort
 
 _COLUMNS = (
     Column("id", gives_way=True, is_distinctive=True),
@@ -55,7 +55,7 @@ _COLUMNS = (
 @click.option("--missing", is_flag=True, help="Only conversations whose files are gone from disk.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per conversation.")
 def command(
-    *, sort: str, limit: int, with_children: bool, missing: bool, as_json: bool, **filter_values: str | None
+    *, sort: Sort, limit: int, with_children: bool, missing: bool, as_json: bool, **filter_values: str | None
 ) -> None:
     """List the conversations in the journal, newest first."""
     with open_archive() as archive:

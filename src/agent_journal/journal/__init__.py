@@ -4,6 +4,7 @@
 |---|---|
 | `journal` | `Journal`, the facade |
 | `sessions`, `search_resources` | what threads borrow for a call, and what they share |
+| `paging` | pages of conversations and of messages |
 | `importing` | `sync` and `import_files` |
 | `erasing` | `forget`, and finishing what was interrupted |
 | `upkeep` | `reindex`, `repair`, `embed`, disk usage |
@@ -18,10 +19,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agent_journal.archive.store import SORTS, Filter, Listed, Sort
     from agent_journal.journal.clock import utc_now
     from agent_journal.journal.erasing import Erased, finish_erasing, finish_forgetting, forget
     from agent_journal.journal.importing import Summary, import_files, sync
     from agent_journal.journal.journal import Journal
+    from agent_journal.journal.paging import ConversationOutline, Fork, MessagePage, Page, Prompt
+    from agent_journal.journal.sessions import Damage
     from agent_journal.journal.upkeep import (
         describe_rebuilt_index,
         disk_usage,
@@ -32,30 +36,35 @@ if TYPE_CHECKING:
         update_index,
     )
 
-_MODULE_OF = {
-    "Erased": "erasing",
-    "Journal": "journal",
-    "Summary": "importing",
-    "describe_rebuilt_index": "upkeep",
-    "disk_usage": "upkeep",
-    "embed": "upkeep",
-    "embed_in_background": "upkeep",
-    "finish_erasing": "erasing",
-    "finish_forgetting": "erasing",
-    "forget": "erasing",
-    "import_files": "importing",
-    "reindex": "upkeep",
-    "repair": "upkeep",
-    "sync": "importing",
-    "update_index": "upkeep",
-    "utc_now": "clock",
+_NAMES = {
+    "archive.store": "SORTS Filter Listed Sort",
+    "journal.clock": "utc_now",
+    "journal.erasing": "Erased finish_erasing finish_forgetting forget",
+    "journal.importing": "Summary import_files sync",
+    "journal.journal": "Journal",
+    "journal.paging": "ConversationOutline Fork MessagePage Page Prompt",
+    "journal.sessions": "Damage",
+    "journal.upkeep": (
+        "describe_rebuilt_index disk_usage embed embed_in_background reindex repair update_index"
+    ),
 }
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 _OLD_NAMES = {"mend": "update_index"}
 
 __all__ = [
+    "SORTS",
+    "ConversationOutline",
+    "Damage",
     "Erased",
+    "Filter",
+    "Fork",
     "Journal",
+    "Listed",
+    "MessagePage",
+    "Page",
+    "Prompt",
+    "Sort",
     "Summary",
     "describe_rebuilt_index",
     "disk_usage",
@@ -80,5 +89,5 @@ if not TYPE_CHECKING:  # a type checker that saw this would accept any name
         if name in _MODULE_OF:
             from importlib import import_module  # noqa: PLC0415 (only where needed)
 
-            return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+            return getattr(import_module(f"agent_journal.{_MODULE_OF[name]}"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

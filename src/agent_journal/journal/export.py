@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import Filter, Listed
     from agent_journal.config import Config
     from agent_journal.journal.journal import Journal
+    from agent_journal.journal.sessions import Damage
     from agent_journal.model import Message, Relation
     from agent_journal.writers import Run
 
@@ -108,17 +109,18 @@ def export_items(
     family = _Family(journal, chosen, shape, run)
     matches_branch = shape.branch in {"all", "head"} or not chosen
     for listed in chosen:
+        damage: list[Damage] = []
         try:
-            conversation, damage = journal.read_with_damage(listed, exact=shape.exact, media=shape.media)
+            conversation = journal.get(listed, exact=shape.exact, media=shape.media, on_damage=damage.append)
             item = apply_options(conversation, shape, run)
         except NoSuchMessage:
             continue  # a message is in one conversation; the others do not match
         except AgentJournalError as error:  # 'aj check' reports more; the others can be read
             run.note.add(Kind.BAD_RECORD, f"{listed.source}:{listed.id}", "", str(error))
             continue
-        for why, is_missing in damage:
-            kind = Kind.DAMAGED if is_missing else Kind.RECOVERED
-            run.note.add(kind, f"{listed.source}:{listed.id}", "", why)
+        for each in damage:
+            kind = Kind.DAMAGED if each.is_missing else Kind.RECOVERED
+            run.note.add(kind, f"{listed.source}:{listed.id}", "", each.description)
         matches_branch = True
         family.add(listed, conversation, item)
         family.add_children_to_run(listed)
@@ -192,6 +194,6 @@ class _Family:
 
     def _read(self, listed: Listed) -> Conversation:
         try:
-            return self._journal.read(listed)
+            return self._journal.get(listed)
         except AgentJournalError:  # noted when it is written itself
             return Conversation(id=listed.id, source=listed.source)

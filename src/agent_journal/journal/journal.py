@@ -5,35 +5,30 @@ from __future__ import annotations
 import threading
 import time
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from agent_journal import archive
+from agent_journal.decoding.text_encoding import encodable
 from agent_journal.errors import NoSuchName
 from agent_journal.inputs import compressed
 from agent_journal.inputs.closeable import Closing
 from agent_journal.journal.sessions import SessionPool
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Callable, Collection
     from contextlib import AbstractContextManager
 
-    from agent_journal.archive.store import Filter, Listed
+    from agent_journal.archive.store import Filter, Listed, Sort
     from agent_journal.blame.answer import Blame
     from agent_journal.config import Config
+    from agent_journal.journal.paging import BranchCache, ConversationOutline, MessagePage, Page
     from agent_journal.journal.search import Answer, Mode
     from agent_journal.journal.search_resources import SearchResources
-    from agent_journal.journal.sessions import ReadSession
+    from agent_journal.journal.sessions import Damage, ReadSession
     from agent_journal.model import Conversation, Link, Media, Memory
     from agent_journal.search.query import Filters, Query
     from agent_journal.usage import By, Report
-
-
-class Damage(NamedTuple):
-    """Damage to a conversation that was met while it was read."""
-
-    description: str
-    is_missing: bool
-    """Whether something is missing because of it."""
 
 
 class Journal(Closing):
@@ -47,68 +42,123 @@ class Journal(Closing):
         self._sessions = SessionPool(config.home, partial(archive.open_to_read, config.home, on_migrate))
         self._lock = threading.Lock()
         self._search_resources: SearchResources | None = None
+        self._branch_cache: BranchCache | None = None
         with self._reading():  # raises if there is no usable journal
             pass
 
-    def conversations(self, wanted: Filter | None = None) -> list[Listed]:
-        """Return the conversations, newest first."""
-        from agent_journal.archive.store import Filter  # noqa: PLC0415
+    def list(
+        self,
+        filter: Filter | None = None,  # noqa: A002 (it is the filter)
+        *,
+        sort: Sort = "updated",
+        descending: bool | None = None,
+        offset: int = 0,
+        limit: int | None = 50,
+    ) -> Page[Listed]:
+        """Return a part of the list of conversations; `limit=None` is all that follow `offset`.
 
+        Times and numbers are sorted from the highest, and texts from A to Z, unless `descending` says it.
+        """
+        from agent_journal.archive.store import SORTS, Filter  # noqa: PLC0415
+        from agent_journal.journal.paging import list_page  # noqa: PLC0415
+
+        if sort not in SORTS:
+            raise NoSuchName("order", sort, SORTS)
         with self._reading() as session:
-            return list(session.archive.store.conversations(wanted or Filter()))
+            return list_page(
+                session.archive.store,
+                filter or Filter(),
+                sort,
+                descending=descending,
+                offset=max(offset, 0),
+                limit=limit if limit is None else max(limit, 0),
+            )
 
-    def conversation(self, name: str, *, exact: bool = False) -> Conversation:
+    def conversations(self, wanted: Filter | None = None) -> builtins.list[Listed]:
+        """Return all conversations that a filter selects, newest first."""
+        return self.list(wanted, limit=None).items
+
+    def get(
+        self,
+        name: str | Listed,
+        *,
+        exact: bool = False,
+        media: bool = False,
+        on_damage: Callable[[Damage], None] | None = None,
+    ) -> Conversation:
         """Return a conversation by its id, or by the beginning of its id if that is unambiguous.
 
-        With `exact`, messages have the source's own form too, for writers that promise it.
+        With `exact`, messages have the source's own form too, for writers that promise it. With `media`, the
+        conversation has the images and files that are stored for it. `on_damage` gets any damage that is met.
         """
-        return self.read(self.one(name), exact=exact)
+        allowed_mb = self._config.storage.max_inflated_mb or None
+        with self._reading() as session, compressed.allowing(allowed_mb):
+            key = _find(session, name).key
+            conversation = session.native.read(key) if exact else session.recovering.conversation(key)
+            if media:
+                conversation = session.media.with_data(key, conversation)
+            for each in session.take_damage(key, exact=exact):
+                if on_damage is not None:
+                    on_damage(each)
+            return conversation
+
+    conversation = read = get  # the names until version 0.2
 
     def one(self, name: str) -> Listed:
         """Return the conversation with an id or the beginning of one, as lists show it."""
         with self._reading() as session:
             return session.archive.find_conversation(name)
 
+    def find(self, name: str) -> builtins.list[Listed]:
+        """Return the conversations with an id, a `source:id`, or else the beginning of one."""
+        with self._reading() as session:
+            return session.archive.store.find(encodable(name))
+
     def listed(self, keys: Collection[int]) -> dict[int, Listed]:
         """Return conversations by their keys in this journal, as lists show them."""
         with self._reading() as session:
             return session.archive.store.listed(keys)
 
-    def children(self, listed: Listed) -> list[Listed]:
+    def messages(
+        self, name: str | Listed, *, branch: str = "head", start: int = 0, limit: int = 100
+    ) -> MessagePage:
+        """Return messages and events of a conversation by their position, without reading the others.
+
+        `branch` is `head`, the branch that the source shows; `all`, everything in the order of the source; or
+        the id of a message, which is the end of its branch.
+        """
+        from agent_journal.journal.paging import read_page  # noqa: PLC0415
+
+        with self._reading() as session:
+            listed = _find(session, name)
+            return read_page(session, self._branches(), listed, branch, start=start, limit=limit)
+
+    def outline(self, name: str | Listed, *, branch: str = "head") -> ConversationOutline:
+        """Return the position, the id and the first line of each prompt on a branch."""
+        from agent_journal.journal.paging import read_outline  # noqa: PLC0415
+
+        with self._reading() as session:
+            return read_outline(session, self._branches(), _find(session, name), branch)
+
+    def children(self, name: str | Listed) -> builtins.list[Listed]:
         """Return the conversations that started from one: subagents, forks, continuations."""
         with self._reading() as session:
-            return session.archive.store.children(listed.key)
+            return session.archive.store.children(_find(session, name).key)
 
-    def link(self, listed: Listed) -> Link | None:
+    def link(self, name: str | Listed) -> Link | None:
         """Return where a conversation started from."""
         with self._reading() as session:
-            return session.archive.store.link(listed.key)
+            return session.archive.store.link(_find(session, name).key)
 
-    def read(self, listed: Listed, *, exact: bool = False, media: bool = False) -> Conversation:
-        """Read a listed conversation; with `media`, it has the images and files that are stored for it."""
-        return self.read_with_damage(listed, exact=exact, media=media)[0]
-
-    def read_with_damage(
-        self, listed: Listed, *, exact: bool = False, media: bool = False
-    ) -> tuple[Conversation, list[Damage]]:
-        """Read a listed conversation like `read`; return also the damage that was met."""
-        key = listed.key
-        with self._reading() as session, compressed.allowing(self._config.storage.max_inflated_mb or None):
-            session.recovering.take_reports()
-            conversation = session.native.read(key) if exact else session.recovering.conversation(key)
-            if media:
-                conversation = session.media.with_data(key, conversation)
-            return conversation, _damage_met(session, key, exact=exact)
-
-    def media(self, name: str, media: Media) -> bytes | None:
+    def media(self, name: str | Listed, media: Media) -> bytes | None:
         """Return the bytes of an image, sound or document in a conversation; None if they are not stored."""
         with self._reading() as session:
-            return session.media.load(session.archive.find_conversation(name).key, media)
+            return session.media.load(_find(session, name).key, media)
 
-    def memories(self) -> list[Memory]:
+    def memories(self) -> builtins.list[Memory]:
         """Return what services remember about the user."""
         with self._reading() as session:
-            return list(session.archive.store.memories())
+            return [*session.archive.store.memories()]
 
     def search(
         self,
@@ -213,6 +263,14 @@ class Journal(Closing):
     def _reading(self) -> AbstractContextManager[ReadSession]:
         return self._sessions.lend()
 
+    def _branches(self) -> BranchCache:
+        with self._lock:
+            if self._branch_cache is None:
+                from agent_journal.journal.paging import BranchCache  # noqa: PLC0415 (a search does not need it)
+
+                self._branch_cache = BranchCache()
+            return self._branch_cache
+
     def _resources(self) -> SearchResources:
         with self._lock:
             if self._search_resources is None:
@@ -222,9 +280,11 @@ class Journal(Closing):
             return self._search_resources
 
 
-def _damage_met(session: ReadSession, key: int, *, exact: bool) -> list[Damage]:
-    damage = [Damage(str(each), each.missing > 0) for each in session.recovering.take_reports()]
-    for error in session.native.damage(key) if exact else ():
-        why = f"{error.where}: {error.reason}; its original form was replaced by the content of the rows"
-        damage.append(Damage(why, is_missing=True))
-    return damage
+def _find(session: ReadSession, name: str | Listed) -> Listed:
+    """Return the conversation as it is now; a listed one may have been forgotten meanwhile."""
+    if isinstance(name, str):
+        return session.archive.find_conversation(name)
+    listed = session.archive.store.listed([name.key]).get(name.key)
+    if listed is not None and (listed.source, listed.id) == (name.source, name.id):
+        return listed
+    return session.archive.find_conversation(f"{name.source}:{name.id}")

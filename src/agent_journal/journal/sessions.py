@@ -10,6 +10,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from agent_journal.errors import AgentJournalError, DamagedArchive, UnusableArchive
 from agent_journal.inputs.closeable import Closing
 
@@ -23,6 +25,14 @@ if TYPE_CHECKING:
     from agent_journal.archive.salvage import RecoveringReader
 
 _MAX_IDLE_SESSIONS = 8
+
+
+class Damage(msgspec.Struct, kw_only=True):
+    """Damage to a conversation that was met while it was read."""
+
+    description: str
+    is_missing: bool
+    """Whether something is missing because of it."""
 
 
 class ReadSession(Closing):
@@ -70,6 +80,17 @@ class ReadSession(Closing):
 
             self._media = StoredMedia(self.archive)
         return self._media
+
+    def take_damage(self, key: int, *, exact: bool = False) -> list[Damage]:
+        """Return the damage to a conversation that was met since the last call."""
+        damage = [
+            Damage(description=str(each), is_missing=each.missing > 0)
+            for each in self.recovering.take_reports()
+        ]
+        for error in self.native.damage(key) if exact else ():
+            why = f"{error.where}: {error.reason}; its original form was replaced by the content of the rows"
+            damage.append(Damage(description=why, is_missing=True))
+        return damage
 
     def close(self) -> None:
         """Close the files."""

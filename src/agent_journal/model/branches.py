@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.errors import NoSuchMessage
 from agent_journal.model import Message, ToolResult, tree
@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Conversation
     from agent_journal.model.tree import Entry
+
+
+class Alternative(NamedTuple):
+    """A branch that is not the shown one: its first entry, and the id of its leaf."""
+
+    start: Entry
+    leaf: str
 
 
 def speaks(entry: Entry) -> bool:
@@ -31,20 +38,30 @@ def others(conversation: Conversation, path: Iterable[Entry]) -> dict[str | None
 
     Messages of subagents and messages of tool results alone are no branches.
     """
+    return {
+        fork_id: [each.leaf for each in other_branches]
+        for fork_id, other_branches in alternatives(conversation, path).items()
+    }
+
+
+def alternatives(conversation: Conversation, path: Iterable[Entry]) -> dict[str | None, list[Alternative]]:
+    """For each entry of a path (None: before the first), the branches that fork off there, as in `others`."""
     if conversation.shape == "list":
         return {}
     on_path = [entry.id for entry in path]
     path_ids = set(on_path)
     children = tree.children(conversation.timeline)
     visible = with_visible_messages(conversation.timeline)
-    leaves: dict[str | None, list[str]] = {}
+    alternatives_by_fork: dict[str | None, list[Alternative]] = {}
     for fork_id in [None, *on_path]:
         starts = [
             entry for entry in children.get(fork_id, ()) if entry.id not in path_ids and entry.id in visible
         ]
         if starts:
-            leaves[fork_id] = [_last_descendant(entry, children, visible) for entry in starts]
-    return leaves
+            alternatives_by_fork[fork_id] = [
+                Alternative(entry, _last_descendant(entry, children, visible)) for entry in starts
+            ]
+    return alternatives_by_fork
 
 
 def with_visible_messages(timeline: list[Entry]) -> set[str]:

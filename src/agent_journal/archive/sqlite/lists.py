@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
 from agent_journal.archive.sqlite.conversations import Conversations
 from agent_journal.archive.sqlite.provenance import IS_FULL_CONTENT
-from agent_journal.archive.sqlite.search_rows import SearchRows
+from agent_journal.archive.sqlite.timelines import Timelines
 from agent_journal.archive.store import Counts, Listed, Status
 from agent_journal.model import timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from agent_journal.archive.store import Filter
+    from agent_journal.archive.store import Filter, Sort
 
 # A conversation is missing if every file that contains it is gone.
 _MISSING = (
@@ -34,15 +34,15 @@ _LISTED = (
 # The order of equal ones does not depend on the order of their import.
 _NAME = "c.source, c.id"
 _SORTS = {
-    "updated": f"c.updated_ms DESC NULLS LAST, {_NAME}",
-    "started": f"c.started_ms DESC NULLS LAST, {_NAME}",
-    "messages": f"c.messages DESC, {_NAME}",
-    "title": f"folded(coalesce(c.title, c.summary)) NULLS LAST, {_NAME}",
-    "project": f"folded(c.project) NULLS LAST, c.updated_ms DESC, {_NAME}",
+    "updated": f"c.updated_ms {{}} NULLS LAST, {_NAME}",
+    "started": f"c.started_ms {{}} NULLS LAST, {_NAME}",
+    "messages": f"c.messages {{}}, {_NAME}",
+    "title": f"folded(coalesce(c.title, c.summary)) {{}} NULLS LAST, {_NAME}",
+    "project": f"folded(c.project) {{}} NULLS LAST, c.updated_ms DESC, {_NAME}",
 }
-SORTS = tuple(_SORTS)
+_TEXT_SORTS = {"title", "project"}
 # Without this hint SQLite would sort all rows instead of equal ones only.
-_INDEX_HINTS = {"updated": "INDEXED BY conversations_by_time"}
+_INDEX_HINTS = {("updated", True): "INDEXED BY conversations_by_time"}
 # A subagent's conversation is shown with the one that started it, if that is stored.
 _IS_TOP_LEVEL = (
     "c.twin_of IS NULL AND NOT (c.relation = 'subagent' AND EXISTS (SELECT 1 FROM conversations p "
@@ -50,18 +50,35 @@ _IS_TOP_LEVEL = (
 )
 
 
-class Lists(Conversations, SearchRows):
+class Lists(Conversations, Timelines):
     """The part of the store that lists and counts conversations."""
 
     def conversations(
-        self, filters: Filter, sort: str = "updated", limit: int | None = None
+        self,
+        filters: Filter,
+        sort: Sort = "updated",
+        limit: int | None = None,
+        *,
+        descending: bool | None = None,
+        offset: int = 0,
     ) -> Iterator[Listed]:
         """Yield conversations in the requested order, newest first by default."""
         where, values = conditions(filters)
-        chosen = f"{_INDEX_HINTS.get(sort, '')} WHERE {' AND '.join(where) or '1'}"
-        sql = f"{_LISTED} {chosen} ORDER BY {_SORTS[sort]} LIMIT ?"
-        for row in self._rows(sql, *values, -1 if limit is None else limit):
+        if descending is None:
+            descending = sort not in _TEXT_SORTS
+        chosen = f"{_INDEX_HINTS.get((sort, descending), '')} WHERE {' AND '.join(where) or '1'}"
+        order = _SORTS[sort].format("DESC" if descending else "ASC")
+        sql = f"{_LISTED} {chosen} ORDER BY {order} LIMIT ? OFFSET ?"
+        for row in self._rows(sql, *values, -1 if limit is None else limit, offset):
             yield _listed(row)
+
+    def count_conversations(self, filters: Filter) -> int:
+        """Count the conversations that filters select."""
+        where, values = conditions(filters)
+        count: int = self._value(
+            f"SELECT count(*) FROM conversations c WHERE {' AND '.join(where) or '1'}", *values
+        )
+        return count
 
     def find(self, name: str) -> list[Listed]:
         """Return conversations with this id or `source:id`, or else those whose id begins with it."""
