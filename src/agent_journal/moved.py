@@ -1,4 +1,4 @@
-"""The paths that modules had until version 0.1, for plugins. Version 0.3 will remove them.
+"""The paths and names that modules had until version 0.1, for plugins. Version 0.3 will remove them.
 
 An old path imports the same module object as the new one, so that classes are identical and tests can patch
 it; and it issues a warning.
@@ -90,6 +90,12 @@ PATHS = {
     "zipped": "inputs.zip_files",
 }
 """Old and new paths, both within the package; modules below a path moved with it."""
+NAMES = {
+    "decoding.fields": {"words": "nonempty_str"},
+    "decoding.fields.Fields": {"look": "view", "moment": "timestamp"},
+    "model.timestamps": {"is_moment": "is_timestamp", "moment": "parse_timestamp"},
+}
+"""Old and new names of each module or class, by its path within the package."""
 
 
 def new_path(name: str) -> str | None:
@@ -106,6 +112,16 @@ def spec_of(name: str) -> ModuleSpec | None:
     """The import specification of an old path; None if it is not an old path."""
     new = new_path(name)
     return None if new is None else ModuleSpec(name, _Loader(new))
+
+
+def renamed(owner: object, path: str, name: str) -> Any:
+    """The attribute that used to have this name, with a warning. Raises AttributeError if there was none."""
+    new = NAMES[path].get(name)
+    if new is None:
+        raise AttributeError(f"{PACKAGE}.{path} has no attribute {name!r}")
+    text = f"{PACKAGE}.{path}.{name} is now {new}; Agent Journal 0.3 will remove the old name"
+    warnings.warn(text, DeprecationWarning, stacklevel=3)
+    return getattr(owner, new)
 
 
 class _Loader(Loader):

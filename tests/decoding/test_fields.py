@@ -78,7 +78,7 @@ def test_fields_leaves_values_of_another_type_and_says_so() -> None:
     assert fields.flag("d") is None
     assert fields.items("e") is None
     assert fields.number("f") is None
-    assert fields.moment("g") is None
+    assert fields.timestamp("g") is None
     assert fields.whole("h") is None
     assert sorted(fields.rest()) == list("abcdefgh")
     assert {note.where for note in notes.collected} == {"[3]"}
@@ -100,9 +100,9 @@ def test_fields_moves_drops_and_looks() -> None:
     fields = Fields({"a": 2.0, "b": 1, "c": 3, "at": 1770000000}, Notes(), 1)
 
     assert fields.whole("a") == 2
-    assert fields.look("b") == 1
+    assert fields.view("b") == 1
     fields.drop("c")
-    assert fields.moment("at") == "2026-02-02T02:40:00Z"
+    assert fields.timestamp("at") == "2026-02-02T02:40:00Z"
     assert fields.rest() == {"b": 1}
 
 

@@ -451,7 +451,7 @@ def reference_tool(record: dict[str, Any], state: dict[str, Any]) -> Iterator[di
 
 def moment(time: dict[str, Any], name: str) -> str | None:
     """The reference passes milliseconds on; the draft asks new writers for RFC 3339."""
-    return timestamps.moment(time.get(name))
+    return timestamps.parse_timestamp(time.get(name))
 
 
 def reference_cursor(path: Path) -> Iterator[dict[str, Any]]:

@@ -98,7 +98,11 @@ def endings_told(entry: Entry) -> Entry:
 
 def times_in_words(entry: Entry) -> Entry:
     """The draft asks new writers for RFC 3339; the reference passes milliseconds on."""
-    return entry | {"timestamp": timestamps.moment(entry["timestamp"])} if "timestamp" in entry else entry
+    return (
+        entry | {"timestamp": timestamps.parse_timestamp(entry["timestamp"])}
+        if "timestamp" in entry
+        else entry
+    )
 
 
 def not_repeated(entry: Entry) -> Entry:

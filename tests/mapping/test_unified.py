@@ -837,7 +837,7 @@ def test_deterministic_uuid() -> None:
     ],
 )
 def test_timestamp_normalization(given: Any, expected: str) -> None:
-    assert expected == timestamps.iso_ms(timestamps.moment(given))
+    assert expected == timestamps.iso_ms(timestamps.parse_timestamp(given))
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ from agent_journal.model import timestamps
     ],
 )
 def test_moment(value: Any, expected: str | None) -> None:
-    assert expected == timestamps.moment(value)
+    assert expected == timestamps.parse_timestamp(value)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_iso_ms_is_what_javascript_prints(naive: datetime, hours: int) -> None:
 
 @given(st.floats(0, 9_999_999_999, allow_nan=False))
 def test_epoch_seconds_survive_to_the_microsecond(seconds: float) -> None:
-    at = timestamps.moment(seconds)
+    at = timestamps.parse_timestamp(seconds)
 
     parsed = timestamps.parse(at)
     assert parsed is not None

@@ -143,7 +143,7 @@ def _is_text(value: Any) -> bool:
 
 def _is_time(value: Any) -> bool:
     """Whether a value is a number that can be a time, or a text that the model stores unchanged."""
-    at = timestamps.moment(value)
+    at = timestamps.parse_timestamp(value)
     return at is not None and (at == value or not isinstance(value, str))
 
 

@@ -6,6 +6,7 @@ becomes `extra`. So forgetting a field keeps it, and losing one takes a visible 
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +26,13 @@ class Fields:
     Typed accessors leave a value of another type where it is, with a note; null is like absent.
     """
 
-    __slots__ = ("_data", "_nested", "look", "note", "where")
+    __slots__ = ("_data", "_nested", "note", "view", "where")
 
     def __init__(self, data: dict[str, Any], note: Notes, where: int | str) -> None:
         self._data = data
         self._nested: list[tuple[str, Fields]] | None = None
-        self.look: Callable[[str], Any] = data.get
-        """See a value and leave it. The dict's own method: it is called for every field of every line."""
+        self.view: Callable[[str], Any] = data.get
+        """The value of a field, which stays. The dict's own method, as it is called for every field."""
         self.note = note
         self.where = where
 
@@ -123,12 +124,12 @@ class Fields:
         self._refuse(name, value, "an object")
         return None
 
-    def moment(self, name: str) -> str | None:
+    def timestamp(self, name: str) -> str | None:
         """Move a time out, as RFC 3339; one that cannot be understood stays."""
         value = self._data.pop(name, None)
         if value is None:
             return None
-        at = timestamps.moment(value)
+        at = timestamps.parse_timestamp(value)
         if at is None:
             self._data[name] = value
             self.note(Kind.BAD_TIME, self.where, f"{name}: {str(value)[:60]!r}")
@@ -155,6 +156,15 @@ class Fields:
                     self._data[name] = left
         return self._data
 
+    if not TYPE_CHECKING:  # a type checker that saw this would accept any name
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            from agent_journal.moved import renamed  # noqa: PLC0415 (only for old names)
+
+            return renamed(self, "decoding.fields.Fields", name)
+
     def _refuse(self, name: str, value: Any, expected: str) -> None:
         self._data[name] = value
         self.note(Kind.WRONG_TYPE, self.where, f"{name} is {type(value).__name__}, expected {expected}")
@@ -168,11 +178,21 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
                 yield element
 
 
-def words(value: Any) -> str | None:
-    """A string that says something."""
+def nonempty_str(value: Any) -> str | None:
+    """The value if it is a string that is not empty; else None."""
     return value if value.__class__ is str and value else None
 
 
 def counted(value: Any) -> int | None:
     """A count, as of tokens; None if it is none."""
     return value if value.__class__ is int and value >= 0 else None
+
+
+if not TYPE_CHECKING:  # a type checker that saw this would accept any name
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("_"):  # the import system asks for `__path__`
+            raise AttributeError(name)
+        from agent_journal.moved import renamed  # noqa: PLC0415 (only for old names)
+
+        return renamed(sys.modules[__name__], "decoding.fields", name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ _DEFAULTS = datetime(1, 1, 1), datetime(2, 2, 2)  # noqa: DTZ001 (placeholders w
 is_date = re.compile(r"\s*\d{4}-\d\d-\d\d\s*", re.ASCII).fullmatch
 """Whether a text is a date without a time (truthy or not)."""
 
-is_moment = _RFC3339.fullmatch
+is_timestamp = _RFC3339.fullmatch
 """Whether a text is a valid RFC 3339 timestamp (truthy or not)."""
 
 # A number below this is seconds since 1970 (up to the year 2286), one above is milliseconds.
@@ -43,7 +44,7 @@ _MIN_EPOCH_NS = 253_402_300_800_000_000
 _MAX_EPOCH_NS = _MIN_EPOCH_NS * 1000
 
 
-def moment(value: Any) -> str | None:
+def parse_timestamp(value: Any) -> str | None:
     """The timestamp that `value` states, or None if it is not understood.
 
     Understood are RFC 3339 and other ISO 8601 strings (without a zone: UTC; without a time: midnight),
@@ -159,7 +160,7 @@ def _from_bson(date: Any) -> str | None:
         date = int(date)
     if isinstance(date, int):
         return _milliseconds(date)
-    return moment(date)
+    return parse_timestamp(date)
 
 
 def _milliseconds(number: int) -> str | None:
@@ -302,3 +303,13 @@ def iso_ms(at: str | None) -> str | None:
     except OverflowError:
         return None
     return f"{utc.isoformat()[:19]}.{utc.microsecond // 1000:03d}Z"
+
+
+if not TYPE_CHECKING:  # a type checker that saw this would accept any name
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("_"):  # the import system asks for `__path__`
+            raise AttributeError(name)
+        from agent_journal.moved import renamed  # noqa: PLC0415 (only for old names)
+
+        return renamed(sys.modules[__name__], "model.timestamps", name)

@@ -111,7 +111,7 @@ def _rows(source: Source, layout: Layout, note: Notes) -> Iterator[Row]:
     day_first: bool | None = None
     for line, row in csv_tables.rows(source, note, names):
         fields = Fields(row, note, line)
-        if day_first is None and timestamps.is_of_locale(fields.look(layout.time) or ""):
+        if day_first is None and timestamps.is_of_locale(fields.view(layout.time) or ""):
             written = (row.get(layout.time, "") for _, row in csv_tables.rows(source, Notes(keep=0), names))
             day_first = timestamps.is_day_first(written)
         topic = fields.text(layout.topic)
@@ -120,9 +120,9 @@ def _rows(source: Source, layout: Layout, note: Notes) -> Iterator[Row]:
 
 def _entry(fields: Fields, layout: Layout, topic: str | None, *, day_first: bool) -> Entry:
     """Convert a row to a message, or to an event if it has no author or no text."""
-    written = fields.look(layout.time)
-    author = "user" if layout.author is None else fields.look(layout.author)
-    text = fields.look(layout.text)
+    written = fields.view(layout.time)
+    author = "user" if layout.author is None else fields.view(layout.author)
+    text = fields.view(layout.text)
     entry_id = ids.uuid5(f"{INFO.name}\0{topic}\0{written}\0{author}\0{text}")
     at = _time(fields, layout.time, day_first=day_first)
     if not author or text is None:
@@ -146,7 +146,7 @@ def _entry(fields: Fields, layout: Layout, topic: str | None, *, day_first: bool
 
 def _time(fields: Fields, name: str, *, day_first: bool) -> str | None:
     """Return the time of a row; the original text, often without a zone, stays if it differs."""
-    written = fields.look(name)
+    written = fields.view(name)
     if not written or not written.strip():
         fields.drop(name)
         fields.note(Kind.MISSING_TIME, fields.where, f"{name}; the order of the rows is used instead")
@@ -162,7 +162,7 @@ def _time(fields: Fields, name: str, *, day_first: bool) -> str | None:
 # A prompt and its answer have the same time.
 @lru_cache(maxsize=8)
 def _parse_time(written: str, day_first: bool) -> str | None:  # noqa: FBT001 (a key of the cache)
-    return timestamps.moment(written) or timestamps.from_locale(written, day_first=day_first)
+    return timestamps.parse_timestamp(written) or timestamps.from_locale(written, day_first=day_first)
 
 
 def _by_run(rows: Iterable[Row]) -> Iterator[Conversation]:

@@ -208,7 +208,7 @@ class _Entries:
         """The time of a call or its result, if the source records it."""
         if not path:
             return {}
-        stated = None if call is None else timestamps.moment(value_at(call.extra, path))
+        stated = None if call is None else timestamps.parse_timestamp(value_at(call.extra, path))
         return _time(stated if stated or self._form.part_of else message.at)
 
     def _result(self, result: ToolResult, block: Any) -> dict[str, Any]:
@@ -275,7 +275,7 @@ def _position(entry: Message | Event) -> dict[str, Any]:
 
 
 def _time(at: str | None) -> dict[str, Any]:
-    return without_nulls({"timestamp": timestamps.moment(at)})
+    return without_nulls({"timestamp": timestamps.parse_timestamp(at)})
 
 
 def _id(part: Text | Reasoning | ToolCall | Event) -> dict[str, Any]:

@@ -99,9 +99,16 @@ def summary(conversation: Conversation) -> str | None:
 
 def _span(conversation: Conversation) -> tuple[str | None, str | None]:
     """The start and end time: as stated, else the first and last timestamps."""
-    started, ended = timestamps.moment(conversation.started_at), timestamps.moment(conversation.updated_at)
+    started, ended = (
+        timestamps.parse_timestamp(conversation.started_at),
+        timestamps.parse_timestamp(conversation.updated_at),
+    )
     if started is None or ended is None:
-        times = [time for entry in conversation.timeline if (time := timestamps.moment(entry.at)) is not None]
+        times = [
+            time
+            for entry in conversation.timeline
+            if (time := timestamps.parse_timestamp(entry.at)) is not None
+        ]
         times.sort(key=lambda time: timestamps.epoch_ms(time) or 0)
         started = started or (times[0] if times else ended)
         ended = ended or (times[-1] if times else None)
@@ -119,7 +126,7 @@ def _messages(conversation: Conversation, started: str | None, run: Run) -> list
         if isinstance(entry, Event):
             message_above[entry.id] = parent  # a message after an event is a child of the message above it
             continue
-        time = timestamps.moment(entry.at)
+        time = timestamps.parse_timestamp(entry.at)
         untimed += time is None
         messages.append(
             {

@@ -54,7 +54,7 @@ def result_values(fields: Fields, own_fields: ResultOwnFields) -> dict[str, Any]
     fields.drop(*own_fields.added)
     value = fields.take("output")
     output, native = tool_output(value)
-    is_error, status = fields.flag("is-error"), fields.look("status")
+    is_error, status = fields.flag("is-error"), fields.view("status")
     if is_error is None and status.__class__ is str:
         is_error = FAILED.get(status)
         if status in ("success", "error") and not own_fields.own_status:
@@ -97,7 +97,7 @@ CONVERTERS: dict[str, Callable[[Fields, dict[str, ToolKind]], Action]] = {
 
 def text_part(fields: Fields) -> Text | None:
     """Convert an entry that is a text part of a message; None if its content is not text."""
-    if fields.look("content").__class__ is not str:
+    if fields.view("content").__class__ is not str:
         return None
     own_fields = take_own_fields(fields, TextOwnFields)
     values = {"text": fields.take("content"), "extra": _extra(fields, own_fields.extra)}
@@ -128,7 +128,7 @@ def restored_extra(
 
 def usage(fields: Fields, own_fields: UsageOwnFields) -> Usage | None:
     """Take the stated token counts; the draft does not say whether `input` includes cached tokens."""
-    if fields.look("token-usage").__class__ is not dict:
+    if fields.view("token-usage").__class__ is not dict:
         return None
     stated: dict[str, Any] = fields.take("token-usage")
     source_counts = {name: stated[field] for name, field in own_fields.names.items() if field in stated}

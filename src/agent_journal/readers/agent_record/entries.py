@@ -86,7 +86,7 @@ class EntryConverter:
             self._note(Kind.WRONG_TYPE, where, f"an entry is {type(raw).__name__}")
             raw = {"type": "unknown", "value": raw}
         fields = Fields(raw, self._note, where)
-        kind = fields.look("type")
+        kind = fields.view("type")
         kind = kind if kind.__class__ is str else ""
         if _own_field(raw, "event").__class__ is str:
             return self._event(fields, "system-event", parent), []
@@ -114,7 +114,7 @@ class EntryConverter:
             "id": entry_id,
             "made_id": own_fields.made_id or own_fields.id is not None or stated is None,
             "parent_id": parent if stated_parent is None else stated_parent,
-            "at": fields.moment("timestamp"),
+            "at": fields.timestamp("timestamp"),
         }
 
     def _message(
@@ -140,13 +140,13 @@ class EntryConverter:
         preceding = [self._part(self._raws[index], f"entries[{index}]") for index in part_indexes]
         parts = _stated_parts(own_fields, preceding)
         content = fields.take("content")
-        if own_fields.parent and fields.look("parent-id").__class__ is str:
+        if own_fields.parent and fields.view("parent-id").__class__ is str:
             fields.keep(own_fields.parent, fields.take("parent-id"))
         return self._build(
             fields,
             replace(own_fields, native=True),
             parent,
-            role=own_fields.role or _MESSAGE_ROLES.get(str(fields.look("type")), "assistant"),
+            role=own_fields.role or _MESSAGE_ROLES.get(str(fields.view("type")), "assistant"),
             parts=preceding if parts is None else parts,
             content=content,
         )
@@ -244,7 +244,7 @@ class EntryConverter:
             own_fields, name = EventOwnFields(), kind or None
             if not fields.has("vendor-ext"):  # 2.0.0 has entries of any type
                 self._note(
-                    Kind.UNKNOWN_TYPE, fields.where, f"entry of type {str(fields.look('type'))[:40]!r}"
+                    Kind.UNKNOWN_TYPE, fields.where, f"entry of type {str(fields.view('type'))[:40]!r}"
                 )
         position = self._position(fields, parent, own_fields)
         _restore_data(fields, own_fields)

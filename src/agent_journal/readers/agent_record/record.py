@@ -66,7 +66,7 @@ def conversation(raw: dict[str, Any], where: str, name: str, note: Notes) -> Con
     source = _source(agent, name) if own_fields is None else own_fields.source
     stated_id = _id(fields, session, note) if own_fields is None else session.text("session-id")
     if stated_id is None:
-        conversation_id = ids.made(name, where, session.look("session-start"), len(str(raw)))
+        conversation_id = ids.made(name, where, session.view("session-start"), len(str(raw)))
     else:
         conversation_id = stated_id
     model = _model(agent, is_own_record=own_fields is not None)
@@ -76,8 +76,8 @@ def conversation(raw: dict[str, Any], where: str, name: str, note: Notes) -> Con
     values = {
         "id": conversation_id,
         "source": source,
-        "started_at": session.moment("session-start"),
-        "updated_at": session.moment("session-end"),
+        "started_at": session.timestamp("session-start"),
+        "updated_at": session.timestamp("session-end"),
         "app_version": agent.text("cli-version"),
         "model": model,
         "timeline": timeline,
@@ -92,8 +92,8 @@ def _converted(
     values: dict[str, Any], fields: Fields, timeline: list[Entry], *, has_generated_id: bool
 ) -> Conversation:
     if values["started_at"] is None:
-        values["started_at"] = fields.moment("created")
-    elif timestamps.moment(fields.look("created")) == values["started_at"]:
+        values["started_at"] = fields.timestamp("created")
+    elif timestamps.parse_timestamp(fields.view("created")) == values["started_at"]:
         fields.drop("created")
     is_tree = any(entry.parent_id is not None for entry in timeline)
     return Conversation(
@@ -121,7 +121,7 @@ def _id(fields: Fields, session: Fields, note: Notes) -> str | None:
     identity = session.text("session-id") or None
     if identity is None:
         identity = fields.text("id") or None
-    elif fields.look("id") == identity:
+    elif fields.view("id") == identity:
         fields.drop("id")
     if identity is None:
         note(Kind.MISSING_ID, fields.where, "a record has no id")
@@ -130,7 +130,7 @@ def _id(fields: Fields, session: Fields, note: Notes) -> str | None:
 
 def _source(agent: Fields, name: str) -> str:
     """Get the name of the reader for the agent's own sessions, if there is one; else `name`."""
-    stated = agent.look("cli-name")
+    stated = agent.view("cli-name")
     for reader in readers.discover().values():
         if stated.__class__ is str and stated in (reader.INFO.names.get("record"), reader.INFO.name):
             agent.drop("cli-name")
@@ -142,7 +142,7 @@ def _model(agent: Fields, *, is_own_record: bool) -> str | None:
     model = agent.text("model-id")
     if is_own_record:
         agent.drop("model-provider", "models", "cli-name")
-    elif model is not None and agent.look("model-provider") == provider_of(model):
+    elif model is not None and agent.view("model-provider") == provider_of(model):
         agent.drop("model-provider")
     return None if model == UNKNOWN else model
 
@@ -152,7 +152,7 @@ def _environment(fields: Fields, session: Fields) -> dict[str, Any]:
     environment = session.nested("environment") or Fields({}, fields.note, fields.where)
     values: dict[str, Any] = {"cwd": environment.text("working-dir")}
     for owner in (fields, environment):
-        stated = owner.look("vcs")
+        stated = owner.view("vcs")
         if stated.__class__ is dict and stated.get("type") in (None, "git"):
             vcs = owner.nested("vcs") or owner
             branch, commit = vcs.text("branch"), vcs.text("revision")

@@ -42,10 +42,10 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
 def _event(fields: Fields, number: int) -> Event:
     name = fields.text("event")
     return Event(
-        id=ids.made(SOURCE, fields.look("time"), name, number),
+        id=ids.made(SOURCE, fields.view("time"), name, number),
         made_id=True,
         name=name or "event",
-        at=fields.moment("time"),
+        at=fields.timestamp("time"),
         data=fields.rest(),
     )
 

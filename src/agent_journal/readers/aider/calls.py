@@ -119,7 +119,7 @@ def _exchange(request: Entry | None, response: Entry | None, index: int, note: N
         location=f"line {line}",
         dialect=OPENAI,
         id=None,
-        at=timestamps.moment(first.written_at) if first else None,
+        at=timestamps.parse_timestamp(first.written_at) if first else None,
         duration_ms=None,
         model=None,
         system=system,
@@ -128,7 +128,7 @@ def _exchange(request: Entry | None, response: Entry | None, index: int, note: N
         answer=NO_ANSWER if text is None else parse_answer(body, note, line),
         error=None,
         extra={},
-        ended_at=timestamps.moment(response.written_at) if response else None,
+        ended_at=timestamps.parse_timestamp(response.written_at) if response else None,
     )
 
 

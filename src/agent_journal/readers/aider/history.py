@@ -147,7 +147,7 @@ class _SessionReader:
     def __init__(self, session_text: SessionText, prompts: Prompts, id_counts: Counter[str]) -> None:
         self._text = session_text
         self._prompts = prompts
-        self._at = timestamps.moment(session_text.started) if session_text.started else None
+        self._at = timestamps.parse_timestamp(session_text.started) if session_text.started else None
         self._blocks = session_text.blocks
         key = session_text.started or session_text.beginning
         id_counts[key] += 1

@@ -39,7 +39,7 @@ class Prompts:
             elif line.startswith("# "):
                 if at and lines:
                     self._times_by_text["\n".join(lines).strip()].append(at)
-                at, lines = timestamps.moment(line[2:].strip()), []
+                at, lines = timestamps.parse_timestamp(line[2:].strip()), []
 
 
 def _text(source: Source) -> str:

@@ -79,21 +79,21 @@ def answer_time(body: Record) -> Any:
 
 
 def _request(fields: Fields) -> Record:
-    name = next(key for key in ("body", "params", "request") if fields.look(key).__class__ is dict)
+    name = next(key for key in ("body", "params", "request") if fields.view(key).__class__ is dict)
     return {"request": fields.take(name)}
 
 
 def _result(fields: Fields) -> Record:
     """Get the answer, or the error."""
     record: Record = {}
-    if fields.look("result").__class__ is dict:
+    if fields.view("result").__class__ is dict:
         result = fields.nested("result")
         if result is not None:
             _add_anthropic_result(result, record)
         return record
     if error := fields.take("error"):
         record["error"] = error
-    response = fields.look("response")
+    response = fields.view("response")
     if response.__class__ is dict and response.get("body").__class__ is dict:
         envelope = fields.nested("response")
         record["response"] = {} if envelope is None else envelope.take("body")
@@ -106,8 +106,8 @@ def _result(fields: Fields) -> Record:
 
 def _add_anthropic_result(result: Fields, record: Record) -> None:
     """Add the result of a call to Anthropic: `succeeded`, `errored`, `canceled` or `expired`."""
-    kind = result.look("type")
-    if kind == _SUCCEEDED and result.look("message").__class__ is dict:
+    kind = result.view("type")
+    if kind == _SUCCEEDED and result.view("message").__class__ is dict:
         result.drop("type")
         record["response"] = result.take("message")
     else:

@@ -39,7 +39,7 @@ def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, 
         location=where,
         dialect=dialect,
         id=fields.text("id") or None,
-        at=fields.moment("timestamp"),
+        at=fields.timestamp("timestamp"),
         duration_ms=fields.number("duration_ms"),
         model=request.text("model") or request.text("modelId") or (None if has_request else answer.model),
         system=system,
@@ -50,7 +50,7 @@ def exchange(record: dict[str, Any], index: int, dialect: Dialect, note: Notes, 
         extra=fields.rest(),
         after=after,
         session=session,
-        ended_at=fields.moment("ended_at"),
+        ended_at=fields.timestamp("ended_at"),
     )
     if rest := request.rest():
         result.extra["request"] = rest
@@ -63,6 +63,6 @@ def _answer(fields: Fields) -> Answer:
     if not fields.has("response"):
         return NO_ANSWER
     response = fields.take("response")
-    if not response and fields.look("error"):
+    if not response and fields.view("error"):
         return NO_ANSWER
     return parse_answer(response, fields.note, fields.where)

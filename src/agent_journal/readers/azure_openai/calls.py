@@ -158,7 +158,7 @@ def _call(rows: list[Row], index: int, sides: Sides | None) -> Call:
     request, response = _bodies(rows) if sides is None else _messages(sides, first.note)
     facts = _facts(rows, request.value)
     request_fields = Fields(request.value or {}, first.note, first.where)
-    if facts.deployment is not None and request_fields.look("model") == facts.deployment:
+    if facts.deployment is not None and request_fields.view("model") == facts.deployment:
         request_fields.drop("model")
     dialect = detect_dialect({"request": request_fields.rest(), "response": response.value})
     answer = _parse_answer(rows, response, has_sides=has_sides)
@@ -222,7 +222,7 @@ def _take_text(rows: list[Row], names: tuple[str, ...]) -> str | None:
     text: str | None = None
     for row in rows:
         for name in names:
-            value = row.look(name)
+            value = row.view(name)
             if value is not None and (text is None or value == text):
                 text = row.text(name) or text
                 if text is not None:
@@ -366,7 +366,7 @@ def _facts(rows: list[Row], request: Any) -> Facts:
     is_version_1 = False
     for row in rows:
         for name in _URLS:
-            url = row.look(name)
+            url = row.view(name)
             is_version_1 = is_version_1 or (isinstance(url, str) and _VERSION_1_PATH in url)
             for part in _URL.finditer(url) if isinstance(url, str) else ():
                 deployment = deployment or part["deployment"]
@@ -389,7 +389,7 @@ def _take_column(rows: list[Row], name: str) -> Bag:
 def _first_text(rows: list[Row], name: str) -> str | None:
     """Return the first text in a column and leave it in place."""
     for row in rows:
-        value = row.look(name)
+        value = row.view(name)
         if isinstance(value, str):
             return value
     return None

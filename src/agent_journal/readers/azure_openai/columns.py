@@ -105,21 +105,21 @@ class Row:
 
     def has(self, name: str) -> bool:
         """Return whether the row has a column."""
-        return self.look(name) is not None
+        return self.view(name) is not None
 
     def column(self, name: str) -> str | None:
         """Return the row's spelling of a column; None if it lacks the column."""
         cell = self._find(name)
         return None if cell is None else cell[1]
 
-    def look(self, name: str) -> Any:
+    def view(self, name: str) -> Any:
         """Return a value and leave it in place; absent columns, the most common case, are fastest."""
         column = self._columns.get(name)
         value = None if column is None else self._values.get(column)
         if value is not None or not self._nested_rows:
             return value
         cell = self._find(name)
-        return None if cell is None else cell[0].look(cell[1])
+        return None if cell is None else cell[0].view(cell[1])
 
     def take(self, name: str) -> Any:
         """Take a value of any type."""
@@ -140,7 +140,7 @@ class Row:
         if cell is None:
             return None
         fields, column = cell
-        value = fields.look(column)
+        value = fields.view(column)
         if value.__class__ is str and value.isascii() and value.isdigit() and len(value) <= _MAX_DIGITS:
             return int(fields.take(column))
         return fields.whole(column)
@@ -151,7 +151,7 @@ class Row:
         if cell is None:
             return None
         fields, column = cell
-        value = fields.look(column)
+        value = fields.view(column)
         if value.__class__ is not str:
             return fields.number(column)
         digits = value.strip().replace(".", "", 1)
@@ -163,7 +163,7 @@ class Row:
     def peek_time(self, names: Iterable[str]) -> str | None:
         """Return the time that `time` would take."""
         for name in names:
-            if (value := self.look(name)) is not None:
+            if (value := self.view(name)) is not None:
                 return parse_time(value)
         return None
 
@@ -174,10 +174,10 @@ class Row:
             if cell is None:
                 continue
             fields, column = cell
-            if (at := parse_time(fields.look(column))) is not None:
+            if (at := parse_time(fields.view(column))) is not None:
                 fields.drop(column)
                 return at
-            return fields.moment(column)
+            return fields.timestamp(column)
         return None
 
     def rest(self) -> dict[str, Any]:
@@ -187,12 +187,12 @@ class Row:
 
 def parse_time(value: Any) -> str | None:
     """Parse a time as logs write it."""
-    return _parse_text(value) if value.__class__ is str else timestamps.moment(value)
+    return _parse_text(value) if value.__class__ is str else timestamps.parse_timestamp(value)
 
 
 # The rows of a call mostly have the same time, which is needed again when they are parsed.
 @lru_cache(maxsize=4096)
 def _parse_text(text: str) -> str | None:
     """Parse a time as text; the portal's CSV has the local format."""
-    at = timestamps.moment(text)
+    at = timestamps.parse_timestamp(text)
     return timestamps.from_locale(text) if at is None and _NUMERIC_DATE.match(text) else at

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_journal.decoding.fields import words
+from agent_journal.decoding.fields import nonempty_str
 from agent_journal.model import Media, MediaKind, Part
 from agent_journal.readers.dialects.text_files import is_text, read_text
 
@@ -52,7 +52,7 @@ class Assets:
             for key in _ids_in(path.rpartition("/")[2]):
                 self._files.setdefault(key, path)
         self._names = {file.removesuffix(".dat"): name for file, name in (names or {}).items()}
-        self._library = {words(row.get("file_id")): row for row in library}
+        self._library = {nonempty_str(row.get("file_id")): row for row in library}
         self.used: set[str] = set()
 
     def info(self, pointer: str | None, attachment: JsonObject | None = None) -> FileInfo:
@@ -63,9 +63,11 @@ class Assets:
         file = self._files.get(key)
         if file is not None:
             self.used.add(file)
-        mime = mime_of(stated) or words(library_row.get("mime_type"))
+        mime = mime_of(stated) or nonempty_str(library_row.get("mime_type"))
         return FileInfo(
-            words(stated.get("name")) or words(self._names.get(key)) or words(library_row.get("file_name")),
+            nonempty_str(stated.get("name"))
+            or nonempty_str(self._names.get(key))
+            or nonempty_str(library_row.get("file_name")),
             mime,
             _size(stated.get("size"), library_row.get("file_size_bytes")),
             file,
@@ -94,7 +96,7 @@ def _ids_in(name: str) -> list[str]:
 
 def mime_of(attachment: JsonObject) -> str | None:
     """Get the media type of an attachment, which has two spellings."""
-    return words(attachment.get("mime_type")) or words(attachment.get("mimeType"))
+    return nonempty_str(attachment.get("mime_type")) or nonempty_str(attachment.get("mimeType"))
 
 
 def kind_of(mime: str | None) -> MediaKind:
@@ -130,7 +132,7 @@ def media(kind: MediaKind, fields: Fields, assets: Assets, attachment: JsonObjec
 
 def library_media(row: JsonObject, parts: list[Part], assets: Assets) -> Media | None:
     """Convert a library file that a message made, unless the message points to it already."""
-    reference = words(row.get("file_id"))
+    reference = nonempty_str(row.get("file_id"))
     pointed = {asset_id(part.ref) for part in parts if isinstance(part, Media) and part.ref}
     if reference is None or reference in pointed:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.model import Citation
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def _all_citations(metadata: JsonObject) -> Iterator[Citation]:
     for reference in references:
         yield from _from_reference(reference)
     yield from _footnotes(references)
-    if quoted := words(metadata.get(QUOTED)):
-        yield Citation(title=words(metadata.get(f"{QUOTED}_label")), text=quoted)
+    if quoted := nonempty_str(metadata.get(QUOTED)):
+        yield Citation(title=nonempty_str(metadata.get(f"{QUOTED}_label")), text=quoted)
 
 
 def _from_citation(citation: JsonObject) -> Iterator[Citation]:
@@ -45,7 +45,7 @@ def _from_citation(citation: JsonObject) -> Iterator[Citation]:
     if source.__class__ is not dict:
         source = citation
     yield from _make_citation(
-        source, words(source.get("text")), citation.get("start_ix"), citation.get("end_ix")
+        source, nonempty_str(source.get("text")), citation.get("start_ix"), citation.get("end_ix")
     )
 
 
@@ -54,15 +54,15 @@ def _from_reference(reference: JsonObject) -> Iterator[Citation]:
     start, end = reference.get("start_idx"), reference.get("end_idx")
     known_urls: set[str | None] = set()
     for page in _pages(reference):
-        url = words(page.get("url"))
+        url = nonempty_str(page.get("url"))
         if url is None or url not in known_urls:
             known_urls.add(url)
-            yield from _make_citation(page, words(page.get("snippet")), start, end)
+            yield from _make_citation(page, nonempty_str(page.get("snippet")), start, end)
 
 
 def _pages(reference: JsonObject) -> Iterator[JsonObject]:
     # A list of links or an entity may have a title without being a source; a file is a source.
-    if words(reference.get("url")) or reference.get("type") == "file":
+    if nonempty_str(reference.get("url")) or reference.get("type") == "file":
         yield reference
     for name in ("items", "fallback_items"):
         for page in objects(reference.get(name)):
@@ -72,17 +72,17 @@ def _pages(reference: JsonObject) -> Iterator[JsonObject]:
 
 def _footnotes(references: list[JsonObject]) -> Iterator[Citation]:
     """Yield the sources that only the list at the end of an answer has."""
-    known_urls = {words(page.get("url")) for reference in references for page in _pages(reference)}
+    known_urls = {nonempty_str(page.get("url")) for reference in references for page in _pages(reference)}
     for reference in references:
         for page in objects(reference.get("sources")):
-            url = words(page.get("url"))
+            url = nonempty_str(page.get("url"))
             if url is None or url not in known_urls:
-                yield from _make_citation(page, words(page.get("snippet")), None, None)
+                yield from _make_citation(page, nonempty_str(page.get("snippet")), None, None)
 
 
 def _make_citation(page: JsonObject, text: str | None, start: Any, end: Any) -> Iterator[Citation]:
-    title = words(page.get("title")) or words(page.get("name"))
-    url = words(page.get("url"))
+    title = nonempty_str(page.get("title")) or nonempty_str(page.get("name"))
+    url = nonempty_str(page.get("url"))
     if title or url:
         yield Citation(title=title, url=url, text=text, start=_integer(start), end=_integer(end))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, nonempty_str, objects
 from agent_journal.model import Citation, Code, Media, Other, Part, Reasoning, Text
 from agent_journal.model.content_blocks import unwrap
 from agent_journal.notes import Kind, Notes
@@ -176,7 +176,7 @@ def _part(part: JsonObject, context: ContentContext) -> list[Part]:
 
 
 def _verbatim(record: JsonObject) -> Other:
-    return Other(data=record, name=words(record.get("content_type")))
+    return Other(data=record, name=nonempty_str(record.get("content_type")))
 
 
 def _media_parts(kind: MediaKind, raw: Iterable[Any], context: ContentContext) -> list[Part]:
@@ -212,7 +212,7 @@ def _code_parts(fields: Fields) -> list[Part]:
     if not code:
         return []
     # The browser tool of 2023 had "unknown" as its language.
-    language = None if fields.look("language") == "unknown" else fields.text("language")
+    language = None if fields.view("language") == "unknown" else fields.text("language")
     return [Code(code=code, language=language)]
 
 
@@ -220,18 +220,20 @@ def _image_urls(metadata: JsonObject) -> Iterator[str]:
     """Yield pointers to the images that executed code drew; they also stay in the metadata."""
     result = metadata.get("aggregate_result")
     for message in objects(result.get("messages") if result.__class__ is dict else None):
-        if url := words(message.get("image_url")):
+        if url := nonempty_str(message.get("image_url")):
             yield url
 
 
 def _citable_parts(fields: Fields) -> list[Part]:
     text = fields.text("output_str")
-    metadata = fields.look("metadata")
+    metadata = fields.view("metadata")
     if not text:
         return []
     if metadata.__class__ is not dict:
         return [Text(text=text)]
-    citation = Citation(title=words(metadata.get("display_title")), url=words(metadata.get("display_url")))
+    citation = Citation(
+        title=nonempty_str(metadata.get("display_title")), url=nonempty_str(metadata.get("display_url"))
+    )
     return [Text(text=text, citations=[citation] if citation.title or citation.url else [])]
 
 
@@ -268,6 +270,6 @@ def _reasoning_parts(kind: str, fields: Fields, context: ContentContext) -> Iter
 def unreferenced_attachments(context: ContentContext) -> Iterator[Part]:
     """Convert the attachments of a message that its content does not point to."""
     for file in objects(context.metadata.get("attachments")):
-        reference = words(file.get("id")) or words(file.get("file_id"))
+        reference = nonempty_str(file.get("id")) or nonempty_str(file.get("file_id"))
         if reference is None or asset_id(reference) not in context.pointed_ids:
             yield media_of(reference, context.assets.info(reference, file))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Conversation, Feedback, Memory, Message, ids, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.chatgpt.assets import library_media
@@ -44,8 +44,8 @@ def read_conversation(
     *written_at, started, updated = format_times(
         [
             *order.written_at,
-            epoch_seconds(fields.look("create_time")),
-            epoch_seconds(fields.look("update_time")),
+            epoch_seconds(fields.view("create_time")),
+            epoch_seconds(fields.view("update_time")),
         ]
     )
     state = ReadingState(location, mapping, companions.assets, note)
@@ -88,7 +88,7 @@ def _id(fields: Fields, mapping: JsonObject) -> tuple[str, bool]:
     if conversation_id := first or second:
         return conversation_id, False
     fields.note(Kind.MISSING_ID, fields.where, "no conversation_id and no id")
-    return ids.made(SOURCE, fields.look("title"), fields.look("create_time"), sorted(mapping)), True
+    return ids.made(SOURCE, fields.view("title"), fields.view("create_time"), sorted(mapping)), True
 
 
 def _head(fields: Fields, timeline: list[Entry]) -> str | None:
@@ -151,7 +151,7 @@ def _messages_by_id(timeline: list[Entry]) -> dict[str, Message]:
     for entry in timeline:
         if isinstance(entry, Message):
             by_id[entry.id] = entry
-            if own := words(entry.extra.get("id")):
+            if own := nonempty_str(entry.extra.get("id")):
                 by_id.setdefault(own, entry)
     return by_id
 
@@ -159,7 +159,7 @@ def _messages_by_id(timeline: list[Entry]) -> dict[str, Message]:
 def _add_files(rows: list[JsonObject], messages: dict[str, Message], companions: Sidecars) -> None:
     """Add library files to the messages that made them, unless they point to them already."""
     for row in rows:
-        message = messages.get(words(row.get("origination_message_id")) or "")
+        message = messages.get(nonempty_str(row.get("origination_message_id")) or "")
         if message is None:
             continue
         media = library_media(row, message.parts, companions.assets)
@@ -169,12 +169,12 @@ def _add_files(rows: list[JsonObject], messages: dict[str, Message], companions:
 
 def _feedback(fields: Fields, messages: dict[str, Message]) -> Feedback:
     fields.drop("conversation_id")
-    message = messages.get(words(fields.look("id")) or "")
+    message = messages.get(nonempty_str(fields.view("id")) or "")
     if message is not None:
         fields.drop("id")
     return Feedback(
         rating=_rating(fields),
-        text=_comment(fields.look("content")),
+        text=_comment(fields.view("content")),
         at=take_time(fields, "create_time", None),
         message_id=None if message is None else message.id,
         extra=fields.rest(),
@@ -183,7 +183,7 @@ def _feedback(fields: Fields, messages: dict[str, Message]) -> Feedback:
 
 def _rating(fields: Fields) -> Literal["up", "down"] | None:
     """Take a rating that is `thumbsUp` or `thumbs_up`; any other word stays in the fields."""
-    word = str(fields.look("rating")).lower().replace("_", "")
+    word = str(fields.view("rating")).lower().replace("_", "")
     if word not in {"thumbsup", "thumbsdown"}:
         return None
     fields.drop("rating")
@@ -197,4 +197,4 @@ def _comment(content: Any) -> str | None:
             content = msgspec.json.decode(content)
         except (msgspec.DecodeError, RecursionError):
             return None
-    return words(content.get("text")) if content.__class__ is dict else None
+    return nonempty_str(content.get("text")) if content.__class__ is dict else None

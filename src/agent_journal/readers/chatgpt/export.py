@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs.input import files_below
 from agent_journal.notes import Kind
@@ -100,7 +100,7 @@ def _note_missing(folder: Source, files: dict[str, Source], note: Notes) -> None
         for entry in objects(manifest.get("files")):
             shards = [*objects(entry.get("shards"))]
             for listed in shards or [entry]:
-                name = words(listed.get("name"))
+                name = nonempty_str(listed.get("name"))
                 if name is not None and name not in files:
                     note.add(Kind.MISSING_FILE, f"{folder.label}/{name}", "", f"listed in {MANIFEST}")
 

@@ -57,7 +57,7 @@ def _time_of(node: Any) -> float | None:
     """Get the time of the node's message in seconds since 1970; zero and null are no times."""
     value = _create_time(node)
     if value.__class__ is str:
-        milliseconds = timestamps.epoch_ms(timestamps.moment(value))
+        milliseconds = timestamps.epoch_ms(timestamps.parse_timestamp(value))
         return milliseconds / 1000 if milliseconds else None
     return value or None if value.__class__ is float or value.__class__ is int else None
 

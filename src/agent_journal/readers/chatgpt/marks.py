@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.model import Part, Reasoning, Text
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _displayed_text(text: str, references: list[JsonObject]) -> str:
 def _replacements(references: list[JsonObject]) -> Iterator[tuple[str, str | None]]:
     """Yield marks with the text displayed in their place, if it is stated."""
     for reference in references:
-        mark, alternative = words(reference.get("matched_text")), reference.get("alt")
+        mark, alternative = nonempty_str(reference.get("matched_text")), reference.get("alt")
         if not mark or mark == alternative or not (mark[0] == _BRACKET or _MARK.fullmatch(mark)):
             continue
         if alternative.__class__ is str:

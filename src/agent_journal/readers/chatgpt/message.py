@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, nonempty_str, objects
 from agent_journal.model import (
     Citation,
     Event,
@@ -158,10 +158,10 @@ def _is_key(child: Any, mapping: Mapping) -> bool:
 
 
 def _message(key: str, parent: str | None, at: str | None, fields: Fields, state: ReadingState) -> Message:
-    metadata = fields.look("metadata")
+    metadata = fields.view("metadata")
     if metadata.__class__ is not dict:
         metadata = {}
-    if fields.look("id") == key:
+    if fields.view("id") == key:
         fields.drop("id")
     raw = fields.take("content")
     if not raw or (raw.__class__ is dict and raw.get("parts", raw) in (None, [])):
@@ -169,12 +169,12 @@ def _message(key: str, parent: str | None, at: str | None, fields: Fields, state
     kind = raw.get("content_type") if raw.__class__ is dict else None
     role, tool = _take_speaker(fields, kind)
     context = content.ContentContext(state.note, str(fields.where), state.assets, metadata, set())
-    recipient = fields.look("recipient")
+    recipient = fields.view("recipient")
     parts, rest = _content_parts(key, raw, role, recipient, context)
     parts = [*_with_instructions(kind, parts, metadata, state), *content.unreferenced_attachments(context)]
     parts = _with_citations(parts, citations(metadata))
     _collect_memories(kind, recipient, parts, at, state)
-    if origin := words(metadata.get(BRANCHED)):
+    if origin := nonempty_str(metadata.get(BRANCHED)):
         # The last copied message has this field; if several have it, the last one names the direct origin.
         state.fork_link = Link(conversation_id=origin, relation="fork", message_id=key)
     is_shown = tool == REASONING_TOOL
@@ -226,9 +226,9 @@ def _linked_call_id(parent: str | None, tool: str | None, fields: Fields, state:
 
 def take_time(fields: Fields, name: str, known: str | None) -> str | None:
     """Take a time unless it is already known; zero is no time, and an unreadable value stays."""
-    value = fields.look(name)
+    value = fields.view(name)
     if known is None and value:
-        return fields.moment(name)
+        return fields.timestamp(name)
     fields.drop(name)
     return known
 
@@ -273,7 +273,9 @@ def _output(parts: list[Part]) -> Any:
 def _as_reasoning(part: Part, metadata: JsonObject) -> Part:
     """Convert text of a model of 2024 to reasoning, which the app displays under "Thought for 8 seconds"."""
     if isinstance(part, Text):
-        return Reasoning(text=part.text, summary=words(metadata.get("finished_text")), extra=part.extra)
+        return Reasoning(
+            text=part.text, summary=nonempty_str(metadata.get("finished_text")), extra=part.extra
+        )
     return part
 
 
@@ -281,7 +283,7 @@ def _is_error(kind: Any, fields: Fields, metadata: JsonObject) -> bool | None:
     """Whether the source reports an error; code that was stopped is "finished_partial_completion"."""
     if kind == "system_error":
         return True
-    if kind == "execution_output" and fields.look("status") == "finished_partial_completion":
+    if kind == "execution_output" and fields.view("status") == "finished_partial_completion":
         return True
     stated = metadata.get("is_error")
     return stated if stated.__class__ is bool else None
@@ -303,7 +305,7 @@ def _with_instructions(kind: Any, parts: list[Part], metadata: JsonObject, state
     missing: list[str] = []
     for instructions in objects([metadata.get("user_context_message_data")]):
         for name in ("about_user_message", "about_model_message"):
-            text = words(instructions.get(name))
+            text = nonempty_str(instructions.get(name))
             if text and not any(text in known for known in texts):
                 missing.append(text)
     if kind == "user_editable_context":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Memory, ids
 from agent_journal.notes import Kind
@@ -41,9 +41,9 @@ class Rows:
         self._by_conversation: dict[str, list[JsonObject]] = {}
         self._by_message: dict[str, list[JsonObject]] = {}
         for row in objects([*rows]):
-            if name := words(row.get(conversation)):
+            if name := nonempty_str(row.get(conversation)):
                 self._by_conversation.setdefault(name, []).append(row)
-            elif name := next((value for key in messages if (value := words(row.get(key)))), None):
+            elif name := next((value for key in messages if (value := nonempty_str(row.get(key)))), None):
                 self._by_message.setdefault(name, []).append(row)
 
     def take(self, conversation_id: str, message_ids: Collection[str]) -> list[JsonObject]:
@@ -88,7 +88,7 @@ def read_sidecars(files: dict[str, Source], user: JsonObject, note: Notes) -> Si
     others = {path: file for path, file in files.items() if not path.endswith(".json")}
     assets = Assets(others, names, objects(library), note)
     return Sidecars(
-        account_id=words(user.get("id")),
+        account_id=nonempty_str(user.get("id")),
         feedback=Rows(rows_of(files.get(FEEDBACK), note), messages=("id",)),
         shared=Rows(rows_of(files.get(SHARED), note)),
         tool_messages=Rows(rows_of(files.get(TOOL_MESSAGES), note), messages=("message_id", "id")),
@@ -117,6 +117,6 @@ def identity(user: JsonObject) -> Memory:
         source=SOURCE,
         kind="identity",
         text=", ".join(facts) or USER,
-        about=words(user.get("id")),
+        about=nonempty_str(user.get("id")),
         extra=user,
     )

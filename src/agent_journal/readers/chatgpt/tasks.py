@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, nonempty_str, objects
 from agent_journal.decoding.json_stream import values
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import (
@@ -46,7 +46,7 @@ _TEXT_FIELD_COUNT = 2  # its type and the text
 
 def is_task(record: JsonObject) -> bool:
     """Whether a record is a task: it has turns, which have items."""
-    return words(record.get("id")) is not None and "mapping" not in record and has_turns(record)
+    return nonempty_str(record.get("id")) is not None and "mapping" not in record and has_turns(record)
 
 
 def read_tasks(file: Source, companions: Sidecars, note: Notes) -> Iterator[Conversation]:
@@ -67,8 +67,8 @@ def read_task(record: JsonObject, location: str, companions: Sidecars, note: Not
     fields = Fields(record, note, location)
     task_id = fields.take("id")
     turns = [*_turns(fields)]
-    instructions = [text for turn in turns if (text := words(turn.look("custom_instructions")))]
-    branches = [name for turn in turns if (name := words(turn.look("branch")))]
+    instructions = [text for turn in turns if (text := nonempty_str(turn.view("custom_instructions")))]
+    branches = [name for turn in turns if (name := nonempty_str(turn.view("branch")))]
     timeline = [_message(turn, f"{task_id}:{index}", companions.assets) for index, turn in enumerate(turns)]
     started_at, updated_at = tree.span(timeline)
     return Conversation(
@@ -99,9 +99,9 @@ def _turns(task: Fields) -> Iterator[Fields]:
 
 def _message(turn: Fields, id_base: str, assets: Assets) -> Message:
     stated = turn.text("id") or None
-    role = roles.role(turn.look("role"))
+    role = roles.role(turn.view("role"))
     if role is None:
-        turn.note(Kind.UNKNOWN_ROLE, turn.where, f"role {str(turn.look('role'))[:40]!r}")
+        turn.note(Kind.UNKNOWN_ROLE, turn.where, f"role {str(turn.view('role'))[:40]!r}")
     else:
         turn.drop("role")
     raw = [item for name in ITEMS for item in turn.items(name) or ()]
@@ -128,9 +128,9 @@ def _parts(item: Any, turn: Fields, assets: Assets) -> list[Part]:
     kind = item.get("type") if item.__class__ is dict else None
     if item.__class__ is dict:
         fields = Fields(dict(item), turn.note, turn.where)
-        if kind in ("message", None) and fields.look("content").__class__ is list:
+        if kind in ("message", None) and fields.view("content").__class__ is list:
             return _message_parts(fields, assets)
-        if kind == "partial_repo_snapshot" and fields.look("files").__class__ is list:
+        if kind == "partial_repo_snapshot" and fields.view("files").__class__ is list:
             files = [part for file in fields.take("files") for part in _file(file, turn)]
             rest = fields.rest()
             return files if len(rest) == 1 else [*files, Other(data=rest, name=kind)]
@@ -138,7 +138,7 @@ def _parts(item: Any, turn: Fields, assets: Assets) -> list[Part]:
             return _pull_request_parts(fields)
     if kind not in _CONTEXT_KINDS:
         turn.note(Kind.UNKNOWN_TYPE, turn.where, f"item {str(kind)[:40]!r}")
-    return [Other(data=item, name=words(kind))]
+    return [Other(data=item, name=nonempty_str(kind))]
 
 
 _CONTEXT_KINDS = ("pull_request_info", "ide_context", "prior_conversation")
@@ -161,7 +161,7 @@ def _message_parts(item: Fields, assets: Assets) -> list[Part]:
         elif kind.__class__ is str and kind.endswith("_citation"):
             remaining = {name: value for name, value in raw.items() if name != "path"}
             citations.append(
-                Citation(title=words(raw.get("path")), start=length, end=length, extra=remaining)
+                Citation(title=nonempty_str(raw.get("path")), start=length, end=length, extra=remaining)
             )
         else:
             others.append(_other(raw, item))
@@ -179,7 +179,7 @@ def _other(raw: Any, item: Fields) -> Part:
     if raw.__class__ is str:
         return Text(text=raw)
     item.note(Kind.UNKNOWN_TYPE, item.where, f"part {str(kind)[:40]!r}")
-    return Other(data=raw, name=words(kind))
+    return Other(data=raw, name=nonempty_str(kind))
 
 
 def _file(raw: Any, turn: Fields) -> Iterator[Part]:
@@ -189,7 +189,7 @@ def _file(raw: Any, turn: Fields) -> Iterator[Part]:
         return
     file = Fields(dict(raw), turn.note, turn.where)
     name, contents = file.text("path"), file.text("contents")
-    ranges = [*objects(file.look("line_range_contents"))]
+    ranges = [*objects(file.view("line_range_contents"))]
     if all(_is_lines(line_range.get("content")) for line_range in ranges):
         file.drop("line_range_contents")
     else:
@@ -209,8 +209,8 @@ def _is_lines(content: Any) -> bool:
 def _pull_request_parts(fields: Fields) -> list[Part]:
     """Convert a pull request: its description, and the diff if there is one."""
     title, message = fields.text("pr_title"), fields.text("pr_message")
-    output = fields.look("output_diff")
-    diff = words(output.get("diff")) if output.__class__ is dict else None
+    output = fields.view("output_diff")
+    diff = nonempty_str(output.get("diff")) if output.__class__ is dict else None
     if diff is not None:
         fields.keep("output_diff", {name: value for name, value in output.items() if name != "diff"})
     description = Text(text="\n\n".join(filter(None, (title, message))), extra=fields.rest())

@@ -64,8 +64,8 @@ def read_memories(record: JsonObject, location: str, note: Notes) -> Iterator[Me
 
 def _memory_file(fields: Fields, account_id: str | None, other_fields: JsonObject) -> Memory:
     text = fields.text("content") or ""
-    at = fields.moment("updated_at")
-    path = fields.look("path")
+    at = fields.timestamp("updated_at")
+    path = fields.view("path")
     key = (account_id, "file", path or text)
     return _memory("context", text, key, account_id, {**other_fields, **fields.rest()}, account_id, at)
 
@@ -110,7 +110,7 @@ def read_project(record: JsonObject, location: str, note: Notes) -> Iterator[Mem
     instructions = fields.text("prompt_template")
     documents = fields.items("docs") or []
     name, description = fields.text("name"), fields.text("description")
-    at = fields.moment("updated_at") or fields.moment("created_at")
+    at = fields.timestamp("updated_at") or fields.timestamp("created_at")
     yield Memory(
         id=project_id,
         made_id=has_made_id,
@@ -132,7 +132,7 @@ def read_project(record: JsonObject, location: str, note: Notes) -> Iterator[Mem
 
 def _document(fields: Fields, project_id: str) -> Memory:
     document_id = fields.text("uuid") or None
-    text, at = fields.text("content") or "", fields.moment("created_at")
+    text, at = fields.text("content") or "", fields.timestamp("created_at")
     extra = fields.rest()
     return Memory(
         id=document_id or ids.made(SOURCE, "document", project_id, extra, text),

@@ -176,7 +176,7 @@ def _citation(raw: Any, fields: Fields) -> Citation:
 
 def _thinking(fields: Fields) -> Part:
     """Convert thinking; `summaries` becomes one text, and also stays unchanged."""
-    summaries = fields.look("summaries")
+    summaries = fields.view("summaries")
     rows = summaries if isinstance(summaries, list) else []
     texts = [row.get("summary") for row in rows if isinstance(row, dict)]
     if not summaries:

@@ -33,7 +33,7 @@ def read_conversation(
     timeline, is_tree = _timeline(messages, state)
     state.note_links()
     account = fields.nested("account")
-    summary = fields.look("summary")
+    summary = fields.view("summary")
     if not summary:
         fields.drop("summary")
     return Conversation(
@@ -41,8 +41,8 @@ def read_conversation(
         made_id=has_made_id,
         source=SOURCE,
         title=fields.text("name") or None,
-        started_at=fields.moment("created_at"),
-        updated_at=fields.moment("updated_at"),
+        started_at=fields.timestamp("created_at"),
+        updated_at=fields.timestamp("updated_at"),
         model=fields.text("model"),
         account_id=(None if account is None else account.text("uuid")) or account_id,
         tags=["starred"] if fields.flag("is_starred") else [],
@@ -60,7 +60,7 @@ def id_of(fields: Fields, messages: list[Any]) -> tuple[str, bool]:
     if conversation_id := fields.text("uuid"):
         return conversation_id, False
     fields.note(Kind.MISSING_ID, fields.where, "no uuid")
-    return ids.made(SOURCE, fields.look("name"), fields.look("created_at"), messages), True
+    return ids.made(SOURCE, fields.view("name"), fields.view("created_at"), messages), True
 
 
 def _timeline(messages: list[Any], state: ReadingState) -> tuple[list[Entry], bool]:
@@ -110,7 +110,7 @@ def _without_parent(message: Message) -> Message:
 
 def _head(fields: Fields, timeline: list[Entry]) -> str | None:
     """Get the leaf on display: stated in dumps of the web API; in exports it is the newest."""
-    stated = fields.look("current_leaf_message_uuid")
+    stated = fields.view("current_leaf_message_uuid")
     if isinstance(stated, str) and any(entry.id == stated for entry in timeline):
         fields.drop("current_leaf_message_uuid")
         return stated

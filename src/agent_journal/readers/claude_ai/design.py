@@ -57,8 +57,8 @@ def read_design(record: JsonObject, location: str, note: Notes) -> Iterator[Conv
         made_id=has_made_id,
         source=SOURCE,
         title=fields.text("title") or fields.text("name") or None,
-        started_at=fields.moment("created_at"),
-        updated_at=fields.moment("updated_at"),
+        started_at=fields.timestamp("created_at"),
+        updated_at=fields.timestamp("updated_at"),
         account_id=_author(timeline),
         shape="list",
         timeline=timeline,
@@ -80,15 +80,15 @@ def _message(fields: Fields, conversation_id: str, index: int, known: set[str]) 
     if stated is not None and has_made_id:
         fields.note(Kind.DUPLICATE_ID, fields.where, stated)
         fields.keep("uuid", stated)
-    inner = fields.nested("content") if isinstance(fields.look("content"), dict) else None
+    inner = fields.nested("content") if isinstance(fields.view("content"), dict) else None
     parts: list[Part] = []
-    at = fields.moment("created_at")
-    stated_role = fields.look("role")
+    at = fields.timestamp("created_at")
+    stated_role = fields.view("role")
     if inner is not None:
         parts = _parts(inner)
-        at = at or inner.moment("timestamp")
-        stated_role = stated_role or inner.look("role")
-        if inner.look("role") == stated_role:
+        at = at or inner.timestamp("timestamp")
+        stated_role = stated_role or inner.view("role")
+        if inner.view("role") == stated_role:
             inner.drop("role")
     elif text := fields.text("content"):
         parts = [Text(text=text)]
@@ -115,7 +115,7 @@ def _parts(content: Fields) -> list[Part]:
             parts += _block(Fields(block, content.note, content.where))
         elif block is not None:
             parts.append(Other(data=block))
-    text = content.look("content")
+    text = content.view("content")
     if isinstance(text, str) and (not parts or text in ("", *_flattened_texts(parts))):
         content.drop("content")
         if text and not parts:
@@ -136,7 +136,7 @@ def _flattened_texts(parts: list[Part]) -> tuple[str, ...]:
 
 
 def _block(fields: Fields) -> list[Part]:
-    kind = fields.look("type")
+    kind = fields.view("type")
     call = fields.nested("toolCall") if kind == "tool_call" else None
     if call is not None:
         return _call(fields, call)
@@ -154,9 +154,9 @@ def _block(fields: Fields) -> list[Part]:
 
 def _block_text(fields: Fields) -> str | None:
     """Get the text of a block; interjections and errors have it in a message, which may be an object."""
-    if isinstance(fields.look("text"), str):
+    if isinstance(fields.view("text"), str):
         return fields.text("text")
-    message = fields.look("message")
+    message = fields.view("message")
     if isinstance(message, str):
         return fields.text("message")
     if not isinstance(message, dict) or not isinstance(message.get("content"), str):
@@ -183,6 +183,6 @@ def _call(fields: Fields, call: Fields) -> list[Part]:
 
 def _attachment(fields: Fields) -> Media:
     """Convert a file, folder or skill; the content of an image stays under its own name."""
-    kind: MediaKind = "image" if fields.look("type") == "image" else "file"
+    kind: MediaKind = "image" if fields.view("type") == "image" else "file"
     text = None if kind == "image" else fields.text("content") or None
     return Media(kind=kind, name=fields.text("name"), ref=fields.text("path"), text=text, extra=fields.rest())

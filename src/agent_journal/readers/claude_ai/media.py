@@ -29,12 +29,12 @@ def attachment(fields: Fields) -> Media | Text:
 
     Long text pasted into a prompt is stored as a file without a name; it is text of the person.
     """
-    pasted = fields.look("extracted_content")
-    if not fields.look("file_name") and isinstance(pasted, str) and pasted.strip():
+    pasted = fields.view("extracted_content")
+    if not fields.view("file_name") and isinstance(pasted, str) and pasted.strip():
         return Text(text=fields.take("extracted_content"), extra={"type": "attachment", **fields.rest()})
     name = fields.text("file_name") or None
     size = fields.whole("file_size")
-    stated = fields.look("file_type")
+    stated = fields.view("file_type")
     mime = fields.text("file_type") if isinstance(stated, str) and "/" in stated else None
     type_name = stated if isinstance(stated, str) and not mime else None
     ref = fields.text("file_uuid") or fields.text("id")
@@ -52,7 +52,7 @@ def attachment(fields: Fields) -> Media | Text:
 def file(fields: Fields) -> Media:
     """Convert a file that the export names but does not contain."""
     name = fields.text("file_name") or None
-    stated = fields.look("file_kind")
+    stated = fields.view("file_kind")
     type_name = stated if isinstance(stated, str) else None
     size = fields.whole("file_size") if fields.has("file_size") else None
     ref = fields.text("file_uuid") or None

@@ -29,7 +29,7 @@ def read_message(
     """Read a message; `known` has the ids of the earlier ones, which must not repeat."""
     fields = Fields(record, state.note, location)
     message_id, has_made_id = _id(fields, index, known, state)
-    stated = fields.look("content")
+    stated = fields.view("content")
     parts = content.parts(_blocks(fields), message_id, location, state)
     _take_text(fields, parts, stated)
     parts += _media(fields)
@@ -39,7 +39,7 @@ def read_message(
         made_id=has_made_id,
         role=_role(fields, state),
         parent_id=None if parent in _NO_PARENT else parent,
-        at=fields.moment("created_at"),
+        at=fields.timestamp("created_at"),
         model=fields.text("model"),
         stop_reason=fields.text("stop_reason"),
         parts=parts,
@@ -49,7 +49,7 @@ def read_message(
 
 def _blocks(fields: Fields) -> list[Any]:
     """Get the content as a list; the other fields of an object that wraps it stay."""
-    stated = fields.look("content")
+    stated = fields.view("content")
     if stated.__class__ is dict:
         inner, other_fields = unwrap(stated)
         if inner is not stated:
@@ -89,7 +89,7 @@ def _take_text(fields: Fields, parts: list[Part], stated: Any) -> None:
     The app flattens the blocks to `text` with white space between them and a placeholder for each tool, so
     `text` cannot be rebuilt from the blocks. Without blocks, the empty `content` stays.
     """
-    text = fields.look("text")
+    text = fields.view("text")
     if text is not None and text.__class__ is not str:
         fields.text("text")  # notes the wrong type; the value stays
     elif not parts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, nonempty_str, objects
 from agent_journal.model import Media
 
 if TYPE_CHECKING:
@@ -21,23 +21,23 @@ _PDF = "application/pdf"
 
 def parts(attachment: Fields) -> list[Part]:
     """Take the files out of an attachment; empty if the person did not attach it."""
-    kind = attachment.look("type")
+    kind = attachment.view("type")
     convert = _CONVERTERS.get(kind) if kind.__class__ is str else None
     return [] if convert is None else convert(attachment)
 
 
 def _file(attachment: Fields) -> list[Part]:
     """Convert what the tool that reads files returned: text, cells, or an image or document in base64."""
-    content = attachment.nested("content") if attachment.look("content").__class__ is dict else None
-    file = content.nested("file") if content and content.look("file").__class__ is dict else None
+    content = attachment.nested("content") if attachment.view("content").__class__ is dict else None
+    file = content.nested("file") if content and content.view("file").__class__ is dict else None
     if content is None or file is None:
         return []
-    kind = content.look("type")
-    if kind == "text" and file.look("content").__class__ is str:
+    kind = content.view("type")
+    if kind == "text" and file.view("content").__class__ is str:
         return [_document(attachment, "filename", file.take("content"))]
-    if kind == "notebook" and (cells := _cell_sources(file.look("cells"))):
+    if kind == "notebook" and (cells := _cell_sources(file.view("cells"))):
         return [_document(attachment, "filename", cells)]
-    if kind in ("image", "pdf") and file.look("base64").__class__ is str:
+    if kind in ("image", "pdf") and file.view("base64").__class__ is str:
         return [_binary(attachment, file, is_image=kind == "image")]
     return []
 
@@ -66,7 +66,7 @@ def _binary(attachment: Fields, file: Fields, *, is_image: bool) -> Media:
 
 def _text(ref_field: str) -> Callable[[Fields], list[Part]]:
     def convert(attachment: Fields) -> list[Part]:
-        if attachment.look("content").__class__ is not str:
+        if attachment.view("content").__class__ is not str:
             return []
         return [_document(attachment, ref_field, attachment.take("content"))]
 
@@ -75,13 +75,13 @@ def _text(ref_field: str) -> Callable[[Fields], list[Part]]:
 
 def _resource(attachment: Fields) -> list[Part]:
     """Convert what a server returned for a resource that the person named."""
-    content = attachment.look("content")
+    content = attachment.view("content")
     contents = content.get("contents") if content.__class__ is dict else None
     return [
         Media(
             kind="document",
-            mime=words(resource.get("mimeType")),
-            ref=words(resource.get("uri")),
+            mime=nonempty_str(resource.get("mimeType")),
+            ref=nonempty_str(resource.get("uri")),
             text=resource.pop("text"),
         )
         for resource in objects(contents)

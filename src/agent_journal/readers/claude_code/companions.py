@@ -159,11 +159,11 @@ def _usage_in(records: Iterator[dict[str, Any]]) -> UsageByKey:
     usage_by_key: UsageByKey = {}
     for record in records:
         fields = Fields(record, Notes(), "")
-        body = fields.nested("message") if fields.look("type") == "assistant" else None
+        body = fields.nested("message") if fields.view("type") == "assistant" else None
         if body is None:
             continue
-        response, request, model = body.text("id"), fields.look("requestId"), body.text("model")
-        usage = blocks.parse_usage(body.look("usage"), response_key(response, request))
+        response, request, model = body.text("id"), fields.view("requestId"), body.text("model")
+        usage = blocks.parse_usage(body.view("usage"), response_key(response, request))
         if model is not None and usage is not None:
             usage_by_key[usage.key or fields.text("uuid") or ""] = model, usage
     return usage_by_key
@@ -179,9 +179,9 @@ def _states_before(records: Iterator[dict[str, Any]], before: str) -> list[Any]:
     states: list[Any] = []
     for record in records:
         fields = Fields(record, Notes(), "")
-        if fields.look("type") == "cost-state":
+        if fields.view("type") == "cost-state":
             states.append(record)
-        elif (at := fields.moment("timestamp")) is not None and at >= before:
+        elif (at := fields.timestamp("timestamp")) is not None and at >= before:
             break
     return states
 
@@ -214,10 +214,10 @@ def _call_in(record: Any, agent: str) -> str | None:
         return None
     fields = Fields(record, Notes(), "")
     progress = fields.nested("data")
-    if progress is not None and progress.look("agentId") == agent:
+    if progress is not None and progress.view("agentId") == agent:
         return fields.text("parentToolUseID")
     result, body = fields.nested("toolUseResult"), fields.nested("message")
-    if result is None or body is None or result.look("agentId") != agent:
+    if result is None or body is None or result.view("agentId") != agent:
         return None
     for block in body.items("content") or ():
         if isinstance(block, dict) and (call := Fields(block, Notes(), "").text("tool_use_id")):

@@ -72,19 +72,19 @@ class Lines:
             return Event(id=self._make_id(line), made_id=True, name="unknown", data={"value": record})
         fields = Fields(record, self._note, location)
         self._move_common_fields(fields)
-        kind = fields.look("type")
+        kind = fields.view("type")
         body = None if _is_metadata(fields, kind) else fields.bag("message")
         if body is not None:
             message = self._message(fields, Fields(body, self._note, location), line)
             if message is not None:
                 return message
             fields.keep("message", body)
-            kind = fields.look("type")
-        if kind == "system" and fields.look("subtype") not in _BOUNDARY_SUBTYPES:
-            if _is_text_or_blocks(fields.look("content")):
+            kind = fields.view("type")
+        if kind == "system" and fields.view("subtype") not in _BOUNDARY_SUBTYPES:
+            if _is_text_or_blocks(fields.view("content")):
                 fields.drop("type")
                 return self._text_message(fields, "system", fields.take("content"), line)
-        elif kind == "attachment" and fields.look("attachment").__class__ is dict:
+        elif kind == "attachment" and fields.view("attachment").__class__ is dict:
             attached_message = self._queued_prompt(fields, line) or self._attached_files(fields, line)
             if attached_message is not None:
                 return attached_message
@@ -97,7 +97,7 @@ class Lines:
             [line.cwd, line.version, line.git_branch, line.session_id] != self._last_common
             or line.type != body.role
             or not line.uuid
-            or not timestamps.is_moment(at)
+            or not timestamps.is_timestamp(at)
             or body.model == _SYNTHETIC_MODEL
             or body.content == ""
         ):
@@ -189,13 +189,13 @@ class Lines:
 
     def _assistant_message(self, fields: Fields, body: Fields, line: bytes) -> Message:
         """Make a model's message, which is often one block of a response that several lines share."""
-        content, response_id, stop_reason = body.take("content"), body.text("id"), body.look("stop_reason")
+        content, response_id, stop_reason = body.take("content"), body.text("id"), body.view("stop_reason")
         if stop_reason.__class__ is not str:
             stop_reason = None
-        if body.look("type") == "message":
+        if body.view("type") == "message":
             body.take("type")
         model = usage = None
-        if body.look("model") != _SYNTHETIC_MODEL:
+        if body.view("model") != _SYNTHETIC_MODEL:
             model, usage = body.text("model"), self._usage(fields, body, response_id, stop_reason)
         if remaining := body.rest():
             fields.keep("message", remaining)
@@ -208,11 +208,11 @@ class Lines:
             made_id=not uuid,
             role="assistant",
             parent_id=fields.text("parentUuid") or _logical_parent(fields),
-            at=fields.moment("timestamp"),
+            at=fields.timestamp("timestamp"),
             model=model,
             stop_reason=stop_reason,
             hidden=_is_hidden(fields),
-            sidechain=fields.look("isSidechain") is True,
+            sidechain=fields.view("isSidechain") is True,
             response_id=response_id,
             parts=parts,
             usage=usage,
@@ -225,7 +225,7 @@ class Lines:
     ) -> Usage | None:
         """Get a response's tokens: all its lines state them, the last one best; by key they count once."""
         cost, raw = fields.decimal("costUSD"), body.bag("usage")
-        return self._usage_for(raw, cost, response_id, fields.look("requestId"), stop_reason)
+        return self._usage_for(raw, cost, response_id, fields.view("requestId"), stop_reason)
 
     def _usage_for(
         self, raw: Any, cost: float | None, response_id: str | None, request: Any, stop_reason: str | None
@@ -257,16 +257,16 @@ class Lines:
             if separated is not parts and not hidden:
                 parts, native = separated, content
         uuid = fields.text("uuid")
-        if uuid and fields.look("isCompactSummary") is True:
+        if uuid and fields.view("isCompactSummary") is True:
             self._compacted.add(uuid)
         return Message(
             id=uuid or self._make_id(line),
             made_id=not uuid,
             role=role,
             parent_id=fields.text("parentUuid") or _logical_parent(fields),
-            at=fields.moment("timestamp"),
+            at=fields.timestamp("timestamp"),
             hidden=hidden,
-            sidechain=fields.look("isSidechain") is True,
+            sidechain=fields.view("isSidechain") is True,
             parts=parts,
             native=native,
             extra=fields.rest(),
@@ -274,13 +274,13 @@ class Lines:
 
     def _queued_prompt(self, fields: Fields, line: bytes) -> Message | None:
         """Make a message of a prompt queued while the model was working; None for other attachments."""
-        attachment = Fields(fields.look("attachment"), self._note, fields.where)
-        prompt = attachment.look("prompt")
-        if attachment.look("type") != "queued_command" or not _is_text_or_blocks(prompt):
+        attachment = Fields(fields.view("attachment"), self._note, fields.where)
+        prompt = attachment.view("prompt")
+        if attachment.view("type") != "queued_command" or not _is_text_or_blocks(prompt):
             return None
         message = self._text_message(fields, "user", prompt, line)
         is_app_text = (
-            attachment.look("isMeta") is True or attachment.look("commandMode") == "task-notification"
+            attachment.view("isMeta") is True or attachment.view("commandMode") == "task-notification"
         )
         return replace(message, hidden=True) if is_app_text else message
 
@@ -308,7 +308,7 @@ class Lines:
             made_id=not uuid,
             name=name or "unknown",
             parent_id=fields.text("parentUuid") or _logical_parent(fields),
-            at=fields.moment("timestamp"),
+            at=fields.timestamp("timestamp"),
             data=self._spilled(name, fields.rest(), line),
         )
 
@@ -335,37 +335,37 @@ def _is_metadata(fields: Fields, kind: Any) -> bool:
 
 def _logical_parent(fields: Fields) -> str | None:
     """Get the parent of a line without `parentUuid`: the only link to what came before a compaction."""
-    parent = fields.look("logicalParentUuid")
+    parent = fields.view("logicalParentUuid")
     return parent if parent.__class__ is str and parent else None
 
 
 def _is_hidden(fields: Fields) -> bool:
     """Whether the app hides a message, or shows it only in the full transcript."""
     return (
-        fields.look("isMeta") is True
-        or fields.look("isCompactSummary") is True
-        or fields.look("isVisibleInTranscriptOnly") is True
-        or fields.look("isSynthetic") is True
+        fields.view("isMeta") is True
+        or fields.view("isCompactSummary") is True
+        or fields.view("isVisibleInTranscriptOnly") is True
+        or fields.view("isSynthetic") is True
     )
 
 
 def _is_written_by_app(fields: Fields) -> bool:
     """Whether the app wrote a prompt; since 2.1.3xx `origin` and `promptSource` state its source."""
-    if fields.look("promptSource") == "system":
+    if fields.view("promptSource") == "system":
         return True
-    stated = fields.look("origin")
+    stated = fields.view("origin")
     if stated.__class__ is not dict:
         return False
     origin = Fields(stated, fields.note, fields.where)
     # What people scheduled or wrote elsewhere arrives as a notification with a `subkind`.
-    return origin.look("kind") in _APP_ORIGINS and not origin.has("subkind")
+    return origin.view("kind") in _APP_ORIGINS and not origin.has("subkind")
 
 
 def _is_typed_by_person(fields: Fields) -> bool:
     """Whether the app states that a person typed a prompt, so that tags in it are the person's own text."""
-    origin = fields.look("origin")
+    origin = fields.view("origin")
     is_human = origin.__class__ is dict and origin.get("kind") == "human"
-    return is_human or fields.look("promptSource") in _TYPED_SOURCES
+    return is_human or fields.view("promptSource") in _TYPED_SOURCES
 
 
 def _is_text_or_blocks(content: Any) -> bool:

@@ -32,7 +32,7 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
     """Yield one conversation per session; without sessions, one per stretch of work in a folder."""
     prompts = PromptList(name)
     for fields in entries(json_stream.lines(source, note), note):
-        at, folder, session = fields.moment("timestamp"), fields.text("project"), fields.text("sessionId")
+        at, folder, session = fields.timestamp("timestamp"), fields.text("project"), fields.text("sessionId")
         parts = _parts(source, fields)
         prompts.add(session or None, at, parts, fields.rest(), folder or None)
     yield from prompts.conversations(note)
@@ -76,8 +76,8 @@ def _pasted(source: Source, fields: Fields) -> dict[str, Media]:
 
 
 def _part(source: Source, pasted: Fields, number: str) -> Media | None:
-    content, content_hash = pasted.text("content"), pasted.look("contentHash")
-    is_image = pasted.look("type") == "image"
+    content, content_hash = pasted.text("content"), pasted.view("contentHash")
+    is_image = pasted.view("type") == "image"
     if content is None and isinstance(content_hash, str) and not is_image:
         content = _read_pasted_file(source, pasted, content_hash)
     if not content:

@@ -76,7 +76,7 @@ def models_in(state: Any) -> dict[str, Fields]:
     """Get the totals by model that a `cost-state` line states."""
     if state.__class__ is not dict:
         return {}
-    used = Fields(state, Notes(), "").look("modelUsage")
+    used = Fields(state, Notes(), "").view("modelUsage")
     if used.__class__ is not dict:
         return {}
     return {name: Fields(totals, Notes(), "") for name, totals in used.items() if totals.__class__ is dict}
@@ -109,7 +109,7 @@ def _require_beginning(entries: Sequence[Entry], first: int) -> None:
     known = {entry.id for entry in entries}
     for entry in entries[first:]:
         if isinstance(entry, Event) and entry.name == "system":
-            before = Fields(entry.data, Notes(), "").look("logicalParentUuid")
+            before = Fields(entry.data, Notes(), "").view("logicalParentUuid")
             if before.__class__ is str and before not in known:
                 raise UnknownSurplusError("the beginning of the session is not in its file")
 
@@ -182,7 +182,7 @@ def _subtract(stated: Fields, before: Fields | None, used: list[Usage]) -> Usage
 
 
 def _integer(totals: Fields, name: str) -> int | None:
-    count = totals.look(name)
+    count = totals.view(name)
     return count if count.__class__ is int else None
 
 

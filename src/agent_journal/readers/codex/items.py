@@ -53,7 +53,7 @@ class ItemConverter:
 
     def convert(self, item: Fields) -> ItemMessage | None:
         """Convert an item to a message; None, and the item untouched, if its kind has no message."""
-        kind = item.look("type")
+        kind = item.view("type")
         if kind is None and item.has("role"):
             return self._message(item)
         convert = self._CONVERTERS.get(kind) if kind.__class__ is str else None
@@ -70,7 +70,7 @@ class ItemConverter:
             self._note(Kind.UNLINKED_RESULT, location, f"{call[:60]!r}{more}")
 
     def _message(self, item: Fields) -> ItemMessage | None:
-        stated = item.look("role")
+        stated = item.view("role")
         role = roles.role(stated)
         if role is None:
             return None
@@ -110,7 +110,7 @@ class ItemConverter:
             self._note(Kind.WRONG_TYPE, item.where, "a call without a name")
         if call_id is not None:
             self._call_ids.add(call_id)
-        kind = kind_of(name, item.look("namespace"))
+        kind = kind_of(name, item.view("namespace"))
         return ItemMessage("assistant", [ToolCall(name=name, call_id=call_id, input=value, kind=kind)])
 
     def _output(self, item: Fields) -> ItemMessage:
@@ -191,9 +191,9 @@ class ItemConverter:
             return Text(text=raw["text"])
         fields = Fields(dict(raw), self._note, location)
         fields.drop("type")
-        if kind in TEXTS and fields.look("text").__class__ is str:
+        if kind in TEXTS and fields.view("text").__class__ is str:
             return Text(text=fields.take("text"), extra=fields.rest())
-        if kind == "refusal" and fields.look("refusal").__class__ is str:
+        if kind == "refusal" and fields.view("refusal").__class__ is str:
             return Text(text=fields.take("refusal"), extra={"type": kind, **fields.rest()})
         if kind.__class__ is str and kind in _MEDIA:
             medium, field = _MEDIA[kind]

@@ -49,30 +49,30 @@ def parse(raw: dict[str, Any], note: Notes, location: int | str, *, is_continuat
     """
     fields = Fields(raw, note, location)
     session = fields.text("id") or fields.text("session_id")
-    if fields.look("session_id") == session:
+    if fields.view("session_id") == session:
         fields.drop("session_id")
     git = fields.nested("git")
-    forked = _text(fields.look("forked_from_id"))
-    base = None if is_continuation else _text_at(fields.look("history_base"), "thread_id")
+    forked = _text(fields.view("forked_from_id"))
+    base = None if is_continuation else _text_at(fields.view("history_base"), "thread_id")
     return Meta(
         id=session,
-        at=fields.moment("timestamp"),
+        at=fields.timestamp("timestamp"),
         app_version=fields.text("cli_version"),
         cwd=fields.text("cwd"),
         git_branch=git.text("branch") if git is not None else None,
         git_commit=git.text("commit_hash") if git is not None else None,
-        editor="vscode" if fields.look("source") == "vscode" else None,
+        editor="vscode" if fields.view("source") == "vscode" else None,
         link=_link(fields, forked or (base if base != session else None)),
         # A paginated fork points to the lines of its parent instead of copying them.
-        copied_counts_from=forked if fields.look("history_base") is None else None,
+        copied_counts_from=forked if fields.view("history_base") is None else None,
         extra=fields.rest(),
     )
 
 
 def _link(fields: Fields, origin: str | None) -> Link | None:
     """Link to the session that this one came from: a subagent's parent if stated, else a fork's original."""
-    spawned = _text_at(fields.look("source"), "subagent", "thread_spawn", "parent_thread_id")
-    parent = spawned or _text(fields.look("parent_thread_id"))
+    spawned = _text_at(fields.view("source"), "subagent", "thread_spawn", "parent_thread_id")
+    parent = spawned or _text(fields.view("parent_thread_id"))
     if parent is not None:
         return Link(conversation_id=parent, relation="subagent")
     return None if origin is None else Link(conversation_id=origin, relation="fork")

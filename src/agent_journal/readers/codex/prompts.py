@@ -29,8 +29,8 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
     """Yield one conversation per session: the prompts, without the answers."""
     prompts = PromptList(name)
     for fields in entries(json_stream.lines(source, note), note):
-        key = next((key for key in SESSION_IDS if fields.look(key)), SESSION_IDS[0])
-        session, at, text = fields.text(key), fields.moment("ts"), fields.text("text")
+        key = next((key for key in SESSION_IDS if fields.view(key)), SESSION_IDS[0])
+        session, at, text = fields.text(key), fields.timestamp("ts"), fields.text("text")
         prompts.add(session or None, at, [Text(text=text)] if text else [], fields.rest())
     names = meta.entries_by_session(source, note)
     for conversation in prompts.conversations(note):

@@ -107,11 +107,11 @@ class Rollout:
     def _add_enveloped(self, record: dict[str, Any], payload: dict[str, Any], location: int | str) -> None:
         kind, at = record.get("type"), record.get("timestamp")
         # Lines that were written together have the same time.
-        if at.__class__ is str and (at == self._last_at or timestamps.is_moment(at)):
+        if at.__class__ is str and (at == self._last_at or timestamps.is_timestamp(at)):
             del record["timestamp"]
             self._last_at = at
         else:
-            at = Fields(record, self._note, location).moment("timestamp")
+            at = Fields(record, self._note, location).timestamp("timestamp")
         if kind in (_ITEM, _AGENT_MESSAGE):
             item = Fields(payload, self._note, location)
             message = self._items.convert(item) if kind == _ITEM else self._items.from_agent(item)
@@ -145,14 +145,14 @@ class Rollout:
         message = self._items.convert(fields)
         if message is not None:
             self.has_known_lines = True
-            identity, at = fields.text("id") or None, fields.moment("timestamp")
+            identity, at = fields.text("id") or None, fields.timestamp("timestamp")
             self._add_message(message, identity, at, fields.rest(), fields.where)
         elif self._meta is None and fields.has("instructions") and not fields.has("type"):
             self.begin(record, {})
         else:
             mark = fields.take("record_type")
-            kind = fields.look("type") if mark is None else mark
-            self._add_event(kind, {}, fields.moment("timestamp"), fields.rest(), fields.where)
+            kind = fields.view("type") if mark is None else mark
+            self._add_event(kind, {}, fields.timestamp("timestamp"), fields.rest(), fields.where)
 
     def _add_message(
         self,

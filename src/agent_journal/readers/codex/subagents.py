@@ -72,7 +72,7 @@ def _copied_from(file: Source) -> str | None:
         return None
     record = json_stream.decode(line, quiet, 1)
     payload = Fields(record, quiet, 1).nested("payload") if isinstance(record, dict) else None
-    if payload is None or payload.look("history_base") is not None:
+    if payload is None or payload.view("history_base") is not None:
         return None
     return payload.text("forked_from_id") or None
 
@@ -133,13 +133,13 @@ def _find_call(record: Any, child: str) -> str | None:
     payload = Fields(record, Notes(), "").nested("payload")
     if payload is None:
         return None
-    match payload.look("type"):
+    match payload.view("type"):
         case "function_call_output":
             return payload.text("call_id") if _agent_in(payload.take("output")) == child else None
         case "item_completed":
             item = payload.nested("item")
             return None if item is None else _spawn_call_of_item(item, child)
-        case "collab_agent_spawn_end" if payload.look("new_thread_id") == child:
+        case "collab_agent_spawn_end" if payload.view("new_thread_id") == child:
             return payload.text("call_id")
         case "sub_agent_activity" if _is_start(payload, child):
             return payload.text("event_id")
@@ -147,9 +147,9 @@ def _find_call(record: Any, child: str) -> str | None:
 
 
 def _spawn_call_of_item(item: Fields, child: str) -> str | None:
-    match item.look("type"):
+    match item.view("type"):
         case "CollabAgentToolCall":
-            is_spawn = item.look("tool") == _SPAWN and child in (item.items("receiver_thread_ids") or ())
+            is_spawn = item.view("tool") == _SPAWN and child in (item.items("receiver_thread_ids") or ())
             return item.text("id") if is_spawn else None
         case "SubAgentActivity":
             return item.text("id") if _is_start(item, child) else None
@@ -157,7 +157,7 @@ def _spawn_call_of_item(item: Fields, child: str) -> str | None:
 
 
 def _is_start(activity: Fields, child: str) -> bool:
-    return bool(activity.look("agent_thread_id") == child and activity.look("kind") == _STARTED)
+    return bool(activity.view("agent_thread_id") == child and activity.view("kind") == _STARTED)
 
 
 def _agent_in(output: Any) -> Any:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import words
+from agent_journal.decoding.fields import nonempty_str
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import ids
 from agent_journal.notes import Kind
@@ -78,7 +78,7 @@ class Companions:
 
 def id_in(entry: Bag) -> str | None:
     """Return the session id of an index entry, which was called `session_id` until the end of 2023."""
-    return words(entry.get("sessionId")) or words(entry.get("session_id"))
+    return nonempty_str(entry.get("sessionId")) or nonempty_str(entry.get("session_id"))
 
 
 def load_index(file: Source, note: Notes) -> dict[str, Bag]:

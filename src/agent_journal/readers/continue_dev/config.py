@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.decoding import json_stream, yaml_text
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 
@@ -70,13 +70,13 @@ def models_in(config: Any) -> Models:
 
 
 def _model(raw: Bag) -> Configured | None:
-    model = words(raw.get("model"))
+    model = nonempty_str(raw.get("model"))
     if model is None:
         return None  # `uses: anthropic/claude-4-sonnet`: a block that is defined elsewhere
     roles = raw.get("roles")
     return Configured(
-        name=words(raw.get("name")) or words(raw.get("title")),
-        provider=words(raw.get("provider")),
+        name=nonempty_str(raw.get("name")) or nonempty_str(raw.get("title")),
+        provider=nonempty_str(raw.get("provider")),
         model=model,
         is_for_chats=roles.__class__ is not list or "chat" in roles,
     )

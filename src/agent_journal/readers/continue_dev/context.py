@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, nonempty_str, objects
 from agent_journal.model import Media, Other, Text
 from agent_journal.notes import Kind
 
@@ -40,9 +40,9 @@ class Context:
 
     def _add_mention(self, attributes: Bag) -> None:
         kind = attributes.get("itemType")
-        name = words(attributes.get("id") if kind == "contextProvider" else kind)
+        name = nonempty_str(attributes.get("id") if kind == "contextProvider" else kind)
         if name is not None:
-            self._add_provider(name, words(attributes.get("query")))
+            self._add_provider(name, nonempty_str(attributes.get("query")))
 
     def add_item(self, raw: Any, fields: Fields) -> Part:
         """Convert a context item (a file or another text) to a part, and add its provider."""
@@ -50,16 +50,16 @@ class Context:
             fields.note(Kind.WRONG_TYPE, fields.where, f"a context item is {type(raw).__name__}")
             return Other(data=raw, name="contextItem")
         item = Fields(raw, fields.note, fields.where)
-        identity, uri = item.look("id"), item.look("uri")
-        provider = words(identity.get("providerTitle")) if identity.__class__ is dict else None
-        item_id = words(identity.get("itemId")) if identity.__class__ is dict else None
-        address = words(uri.get("value")) if uri.__class__ is dict else None
+        identity, uri = item.view("id"), item.view("uri")
+        provider = nonempty_str(identity.get("providerTitle")) if identity.__class__ is dict else None
+        item_id = nonempty_str(identity.get("itemId")) if identity.__class__ is dict else None
+        address = nonempty_str(uri.get("value")) if uri.__class__ is dict else None
         if provider is not None:
             # The query for a file is its URI.
             self._add_item_provider(provider, item_id if address and item_id == address else None)
         name = item.text("name")
         if provider == _CODEBASE:
-            hit = {"name": name, "description": words(item.look("description")), "uri": address}
+            hit = {"name": name, "description": nonempty_str(item.view("description")), "uri": address}
             self._codebase.append({key: value for key, value in hit.items() if value is not None})
         text = item.text("content") or None
         return Media(kind="document", name=name, ref=address or item_id, text=text, extra=item.rest())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Event, Message, Text, ids
 from agent_journal.notes import Kind
@@ -52,7 +52,7 @@ def read_documents(source: Source, note: Notes) -> Iterator[Item]:
 
 
 def _conversation(fields: Fields) -> Conversation:
-    made_id = ids.made(SOURCE, {key: fields.look(key) for key in (*_ID_KEYS, "messages", *_PROMPT_KEYS)})
+    made_id = ids.made(SOURCE, {key: fields.view(key) for key in (*_ID_KEYS, "messages", *_PROMPT_KEYS)})
     stated = _first(fields, _ID_KEYS)
     if stated is None:
         fields.note(Kind.MISSING_ID, fields.where, "no session or thread id")
@@ -60,7 +60,7 @@ def _conversation(fields: Fields) -> Conversation:
     context = fields.nested("context") or Fields({}, fields.note, fields.where)
     models = _models(fields)
     timeline = _timeline(fields, session_id, models)
-    tokens.reconcile(timeline, fields.look("usage"), session_id, fields.note)
+    tokens.reconcile(timeline, fields.view("usage"), session_id, fields.note)
     return Conversation(
         id=session_id,
         made_id=stated is None,
@@ -84,14 +84,14 @@ def _conversation(fields: Fields) -> Conversation:
 def _first(fields: Fields, names: tuple[str, ...]) -> str | None:
     """Take the first text under one of the names; the others stay."""
     for name in names:
-        if words(fields.look(name)) is not None:
+        if nonempty_str(fields.view(name)) is not None:
             return fields.text(name)
     return None
 
 
 def _first_time(fields: Fields, names: tuple[str, ...]) -> str | None:
     for name in names:
-        if fields.look(name) is not None and (at := fields.moment(name)) is not None:
+        if fields.view(name) is not None and (at := fields.timestamp(name)) is not None:
             return at
     return None
 
@@ -99,7 +99,7 @@ def _first_time(fields: Fields, names: tuple[str, ...]) -> str | None:
 def _models(fields: Fields) -> config.Models:
     """Return the models of the configuration, which stays in the fields."""
     for holder in (fields, fields.nested("config")):
-        if holder is not None and (models := config.models_in({"models": holder.look("models")})).configured:
+        if holder is not None and (models := config.models_in({"models": holder.view("models")})).configured:
             return models
     return config.Models([])
 
@@ -118,8 +118,8 @@ def _editor(fields: Fields) -> str | None:
     if (name := _first(fields, _EDITOR_KEYS)) is not None:
         return name
     for key in _EDITOR_KEYS:
-        inner = fields.nested(key) if fields.look(key).__class__ is dict else None
-        if inner is not None and words(inner.look("name")):
+        inner = fields.nested(key) if fields.view(key).__class__ is dict else None
+        if inner is not None and nonempty_str(inner.view("name")):
             return inner.text("name")
     return None
 
@@ -140,7 +140,7 @@ def _timeline(fields: Fields, session_id: str, models: config.Models) -> list[Me
         entries = [_message(raw, index, session_id, models, fields) for index, raw in enumerate(listed)]
         return _with_unique_ids(entries, session_id, fields)
     turns: list[chat_templates.Turn] = []
-    for name, text in (("messages", listed), *((name, fields.look(name)) for name in _PROMPT_KEYS)):
+    for name, text in (("messages", listed), *((name, fields.view(name)) for name in _PROMPT_KEYS)):
         if text.__class__ is str and text:
             fields.drop(name)
             turns = _turns(text)
@@ -148,7 +148,7 @@ def _timeline(fields: Fields, session_id: str, models: config.Models) -> list[Me
         if text is not None and name == "messages":
             fields.note(Kind.WRONG_TYPE, fields.where, f"messages is {type(text).__name__}")
             fields.keep(name, text)
-    if (answer := words(fields.look("completion"))) is not None:
+    if (answer := nonempty_str(fields.view("completion"))) is not None:
         fields.drop("completion")
         turns.append(chat_templates.Turn("assistant", "", answer))
     return [
@@ -189,7 +189,7 @@ def _message(raw: Any, index: int, session_id: str, models: config.Models, field
     parsed = openai.parse_message(raw, fields.note, where)
     rest = Fields(parsed.extra, fields.note, where)
     stated = _first(rest, ("id", "message_id", "messageId"))
-    usage = tokens.usage(rest.look("usage"), stated or made_id)
+    usage = tokens.usage(rest.view("usage"), stated or made_id)
     if usage is not None:
         rest.drop("usage")
     return Message(

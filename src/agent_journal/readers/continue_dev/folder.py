@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.decoding.fields import words
+from agent_journal.decoding.fields import nonempty_str
 from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs.input import files_below
@@ -100,13 +100,13 @@ def _note_missing(session_id: str, entry: Bag, note: Notes) -> None:
 
 def _conversation_from_index(session_id: str, entry: Bag) -> Conversation:
     """Make the conversation of a session that only the index has."""
-    folder = words(entry.get("workspaceDirectory")) or words(entry.get("workspace_directory"))
+    folder = nonempty_str(entry.get("workspaceDirectory")) or nonempty_str(entry.get("workspace_directory"))
     return Conversation(
         id=session_id,
         made_id=id_in(entry) is None,
         source=SOURCE,
         title=listed_title(entry),
-        started_at=timestamps.moment(entry.get("dateCreated") or entry.get("date_created")),
+        started_at=timestamps.parse_timestamp(entry.get("dateCreated") or entry.get("date_created")),
         cwd=None if folder is None else path_of(folder),
         shape="list",
         extra={"index": entry},

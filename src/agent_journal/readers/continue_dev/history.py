@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, nonempty_str, objects
 from agent_journal.model import (
     Event,
     Media,
@@ -137,14 +137,14 @@ class History:
 
     def _take_id(self, message: Fields) -> tuple[str, bool]:
         """Take the id of a message, or make one from its content: the CLI writes none."""
-        stated = words(message.look("id"))
+        stated = nonempty_str(message.view("id"))
         if stated is not None and stated not in self._ids:
             message.drop("id")
             self._ids.add(stated)
             return stated, False
         if stated is not None:
             self._note(Kind.DUPLICATE_ID, message.where, stated[:60])
-        return self._made_id(message.look("role"), message.look("content"), message.look("toolCallId")), True
+        return self._made_id(message.view("role"), message.view("content"), message.view("toolCallId")), True
 
     def _made_id(self, *content: Any) -> str:
         made_id = content_id = ids.made(SOURCE, self._session_id, *content)
@@ -174,7 +174,7 @@ class History:
 
     def _context_parts(self, item: Fields, content: Any) -> list[Part]:
         """Convert the context items, and add the user's mentions in the editor."""
-        editor = item.look("editorState")
+        editor = item.view("editorState")
         if editor is not None:
             self.context.add_mentions(editor)
             if is_equal(editor, content):
@@ -185,8 +185,8 @@ class History:
     def _find_in_logs(self, item: Fields, parts: list[Part]) -> tuple[str | None, str | None, Bag]:
         """Return the time and model of a message, and the fields of its log event."""
         first = parts[0] if parts else None
-        at = timestamps.moment(first.extra.get("startAt")) if isinstance(first, Reasoning) else None
-        logs = [*objects(item.look("promptLogs"))]
+        at = timestamps.parse_timestamp(first.extra.get("startAt")) if isinstance(first, Reasoning) else None
+        logs = [*objects(item.view("promptLogs"))]
         extra = self._session_logs.take_answer_event(logs)
         if isinstance(first, ToolResult):
             extra = self._session_logs.find_result_event(first)
@@ -194,19 +194,19 @@ class History:
             return at, None, extra
         event: Bag = next(iter(extra.values()), {})
         title = _model_in(logs[-1]) if logs else None
-        model = self._models.id_of(title or words(event.get("modelTitle")))
-        return at or timestamps.moment(event.get("timestamp")), model, extra
+        model = self._models.id_of(title or nonempty_str(event.get("modelTitle")))
+        return at or timestamps.parse_timestamp(event.get("timestamp")), model, extra
 
     def _usage(self, message: Fields, message_id: str) -> Usage | None:
         if not message.has("usage"):
             return None
-        usage = tokens.usage(message.look("usage"), message_id)
+        usage = tokens.usage(message.view("usage"), message_id)
         if usage is not None:
             message.drop("usage")
         return usage
 
     def _add_summary(self, item: Fields, message_id: str, at: str | None) -> None:
-        text = words(item.look("conversationSummary"))
+        text = nonempty_str(item.view("conversationSummary"))
         if text is not None:
             item.drop("conversationSummary")
             self.summaries.append(Summary(text=text, kind="system", at=at, message_id=message_id))
@@ -216,12 +216,12 @@ def _answered_calls(items: list[Any]) -> set[str]:
     """Return the ids of calls that have a result message."""
     messages = (item.get("message") for item in objects(items))
     answers = (message for message in objects([*messages]) if message.get("role") == "tool")
-    return {call_id for message in answers if (call_id := words(message.get("toolCallId")))}
+    return {call_id for message in answers if (call_id := nonempty_str(message.get("toolCallId")))}
 
 
 def _model_of(usage: Usage | None) -> str | None:
     """Return the model that the CLI states with the tokens."""
-    return None if usage is None else words(usage.extra.get("model"))
+    return None if usage is None else nonempty_str(usage.extra.get("model"))
 
 
 def _role(stated: Any) -> Any:
@@ -235,8 +235,8 @@ def _role(stated: Any) -> Any:
 def _model_in(log: Bag) -> str | None:
     """Return the model of a prompt: until 2025 its id in the options, later only its title."""
     options = log.get("completionOptions")
-    stated = words(options.get("model")) if options.__class__ is dict else None
-    return stated or words(log.get("modelTitle"))
+    stated = nonempty_str(options.get("model")) if options.__class__ is dict else None
+    return stated or nonempty_str(log.get("modelTitle"))
 
 
 def _thought(content: Any, message: Fields) -> Part:
@@ -254,7 +254,7 @@ def _thought(content: Any, message: Fields) -> Part:
 
 def _reasoning(item: Fields) -> list[Part]:
     """Take the reasoning that came with the answer, between `<think>` and `</think>`."""
-    if item.look("reasoning").__class__ is not dict:
+    if item.view("reasoning").__class__ is not dict:
         return []
     thought = Fields(item.take("reasoning"), item.note, item.where)
     return [Reasoning(text=thought.text("text"), extra=thought.rest())]

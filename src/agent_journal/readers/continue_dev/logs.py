@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.decoding.spill import Grouped
 from agent_journal.model import (
     Conversation,
@@ -100,7 +100,7 @@ class _Log:
                     self._group({**line, "eventName": FEEDBACK}, number, None)
 
     def _group(self, line: Bag, number: int, raw_line: bytes | None) -> None:
-        session_id = words(line.get("sessionId"))
+        session_id = nonempty_str(line.get("sessionId"))
         if session_id is None:
             self._note(Kind.MISSING_ID, number, "an answer without a session id")
         if not self._is_in_file(session_id):
@@ -201,17 +201,17 @@ class _Dialogue:
         )
 
     def _add(self, line: Fields) -> None:
-        event = line.look("eventName")
-        if words(line.look("sessionId")) == self._session_id:
+        event = line.view("eventName")
+        if nonempty_str(line.view("sessionId")) == self._session_id:
             line.drop("sessionId")
-        prompt, completion = line.look("prompt"), line.look("completion")
-        at = line.moment("timestamp")
-        self._agent = self._agent or words(line.look("userAgent"))
+        prompt, completion = line.view("prompt"), line.view("completion")
+        at = line.timestamp("timestamp")
+        self._agent = self._agent or nonempty_str(line.view("userAgent"))
         if prompt.__class__ is not str or completion.__class__ is not str:
             self._add_event(line, at)
             return
         line.drop("prompt", "completion")
-        title = words(line.look("modelTitle")) or words(line.look("modelName"))
+        title = nonempty_str(line.view("modelTitle")) or nonempty_str(line.view("modelName"))
         model = self._models.id_of(title)
         system_ids, last_id, template = self._add_prompt(prompt)
         answer_id = self._add_answer(last_id, completion, at, model)
@@ -225,7 +225,7 @@ class _Dialogue:
 
     def _add_event(self, line: Fields, at: str | None) -> None:
         """Add a line without texts: some tools do not log them."""
-        name = words(line.look("eventName")) or "event"
+        name = nonempty_str(line.view("eventName")) or "event"
         event_id = ids.made(SOURCE, self._session_id, len(self._timeline), line.rest())
         self._timeline.append(Event(id=event_id, made_id=True, name=name, at=at, data=line.rest()))
 
@@ -292,7 +292,7 @@ class _Dialogue:
 
     def _finish_request(self, request: Request, answer_id: str, line: Fields) -> Request:
         """Add the answer, the offered tools and the remaining fields to a request."""
-        names = line.look("tools")
+        names = line.view("tools")
         offered: list[int] = []
         if names.__class__ is list and all(name.__class__ is str for name in names):
             line.drop("tools")
@@ -309,7 +309,7 @@ def join_completion(completion: str) -> str:
 
 
 def _feedback(line: Fields, at: str | None, answer_id: str) -> Feedback:
-    is_positive = line.look("feedback")
+    is_positive = line.view("feedback")
     if is_positive.__class__ is bool:
         line.drop("feedback")
     rating: Any = ("up" if is_positive else "down") if is_positive.__class__ is bool else None
@@ -319,9 +319,9 @@ def _feedback(line: Fields, at: str | None, answer_id: str) -> Feedback:
 def _edit(line: Fields, kind: str, models: Models) -> Conversation:
     """Convert an edit in the editor: the prompt, the answer and the changes."""
     edit_id = ids.made(SOURCE, kind, line.rest())
-    at = line.moment("timestamp")
-    model = models.id_of(words(line.look("modelTitle")) or words(line.look("model")))
-    editor, app_version = parse_agent(words(line.look("userAgent")))
+    at = line.timestamp("timestamp")
+    model = models.id_of(nonempty_str(line.view("modelTitle")) or nonempty_str(line.view("model")))
+    editor, app_version = parse_agent(nonempty_str(line.view("userAgent")))
     timeline: list[Message | Event] = []
     prompt, completion, changes = line.text("prompt"), line.text("completion"), line.take("diffs")
     if prompt:

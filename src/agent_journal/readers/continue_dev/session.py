@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, nonempty_str, objects
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Link, Message, ids, timestamps
 from agent_journal.notes import Kind, Notes
@@ -49,19 +49,19 @@ def make_conversation(document: Bag, source: Source, companions: Companions, not
     """Make the conversation of a session."""
     fields = Fields(document, note, "")
     stated_id = id_of(document, source)
-    if stated_id is not None and fields.look("sessionId") == stated_id:
+    if stated_id is not None and fields.view("sessionId") == stated_id:
         fields.drop("sessionId")
     if stated_id is None:
         note(Kind.MISSING_ID, "", "no sessionId")
     entry = companions.entry(stated_id)
     items = fields.items("history") or []
     session_id = stated_id or ids.made(SOURCE, items)
-    origin, copied = _find_origin(items, fields.look("usage"), source)
+    origin, copied = _find_origin(items, fields.view("usage"), source)
     session_logs = SessionLogs(companions.logs, session_id, items)
     prompts = _prompts(items) if session_logs.has_feedback else []
     history = History(session_id, items, companions.models, session_logs, note)
     timeline = [*history.timeline, *session_logs.unmatched_events(session_id)]
-    tokens.reconcile(timeline, fields.look("usage"), session_id, note, copied)
+    tokens.reconcile(timeline, fields.view("usage"), session_id, note, copied)
     editor, app_version = parse_agent(session_logs.agent)
     started_at = _started_at(entry, timeline)
     ended_at = max((entry.at for entry in timeline if entry.at), key=_epoch_ms, default=None)
@@ -93,7 +93,7 @@ def make_conversation(document: Bag, source: Source, companions: Companions, not
 def id_of(document: Bag, source: Source) -> str | None:
     """Return the file's name if it is an id, as the application does; else the stated id."""
     stem = source.name.removesuffix(".json")
-    return stem if ids.is_uuid(stem) else words(document.get("sessionId"))
+    return stem if ids.is_uuid(stem) else nonempty_str(document.get("sessionId"))
 
 
 def _find_origin(items: list[Any], usage: Any, source: Source) -> tuple[str | None, int]:
@@ -140,7 +140,9 @@ def parse_agent(agent: str | None) -> tuple[str | None, str | None]:
 
 
 def _started_at(entry: Bag, timeline: Iterable[Message | Event]) -> str | None:
-    stated = timestamps.moment(entry.get("dateCreated")) or timestamps.moment(entry.get("date_created"))
+    stated = timestamps.parse_timestamp(entry.get("dateCreated")) or timestamps.parse_timestamp(
+        entry.get("date_created")
+    )
     return stated or min((entry.at for entry in timeline if entry.at), key=_epoch_ms, default=None)
 
 
@@ -158,11 +160,15 @@ def _modified_at(source: Source, note: Notes) -> str | None:
 
 def _folder(fields: Fields, entry: Bag) -> str | None:
     """Return the working directory; editors write it as a URI, which stays in the fields."""
-    stated = fields.look("workspaceDirectory")
-    folder = words(stated)
+    stated = fields.view("workspaceDirectory")
+    folder = nonempty_str(stated)
     if stated == "" or (folder is not None and path_of(folder) == folder):
         fields.drop("workspaceDirectory")
-    folder = folder or words(entry.get("workspaceDirectory")) or words(entry.get("workspace_directory"))
+    folder = (
+        folder
+        or nonempty_str(entry.get("workspaceDirectory"))
+        or nonempty_str(entry.get("workspace_directory"))
+    )
     return None if folder is None else path_of(folder)
 
 
@@ -171,7 +177,7 @@ def _model(
 ) -> str | None:
     """Return the first model that answered, else the chosen one, else the default."""
     answered = (entry.model for entry in timeline if isinstance(entry, Message) and entry.model)
-    chosen = companions.models.id_of(words(fields.look("chatModelTitle")))
+    chosen = companions.models.id_of(nonempty_str(fields.view("chatModelTitle")))
     return (
         next(answered, None)
         or chosen

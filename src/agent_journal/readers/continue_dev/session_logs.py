@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Event, Feedback, ToolResult, ids, timestamps
 from agent_journal.notes import Kind
@@ -56,7 +56,7 @@ class Logs:
 
         grouped = Grouped()
         for line, record in self._lines(event):
-            if key := words(record.get(KEYS[event])):
+            if key := nonempty_str(record.get(KEYS[event])):
                 grouped.add(key, None, line.decode("utf-8", "replace"))
         return grouped.of
 
@@ -64,7 +64,7 @@ class Logs:
         """Read only the lines of one session, without regrouping the log."""
         lines: dict[str, list[Any]] = {}
         for line, record in self._lines(event, (self._only or "").encode("utf-8", "replace")):
-            if key := words(record.get(KEYS[event])):
+            if key := nonempty_str(record.get(KEYS[event])):
                 lines.setdefault(key, []).append(line.decode("utf-8", "replace"))
         return lambda key: lines.get(key, [])
 
@@ -100,7 +100,7 @@ class SessionLogs:
         self.model = self._first_text("modelName")
 
     def _first_text(self, name: str) -> str | None:
-        return next((text for event in self._answers if (text := words(event.get(name)))), None)
+        return next((text for event in self._answers if (text := nonempty_str(event.get(name)))), None)
 
     def _can_match_in_order(self, items: Iterable[Any]) -> bool:
         """Whether events without text can be matched by position: there is one for each answer."""
@@ -160,7 +160,7 @@ class SessionLogs:
                 id=ids.made(SOURCE, session_id, CHAT, index, event),
                 made_id=True,
                 name=CHAT,
-                at=timestamps.moment(event.get("timestamp")),
+                at=timestamps.parse_timestamp(event.get("timestamp")),
                 data=event,
             )
             for index, event in enumerate(self._answers)
@@ -186,7 +186,7 @@ def _feedback(event: Bag, prompts_by_message: dict[str, list[Bag]]) -> Feedback:
     is_positive = event.get("feedback")
     return Feedback(
         rating=("up" if is_positive else "down") if is_positive.__class__ is bool else None,
-        at=timestamps.moment(event.get("timestamp")),
+        at=timestamps.parse_timestamp(event.get("timestamp")),
         message_id=message_id,
         extra={key: value for key, value in event.items() if key not in {*known, "feedback", "timestamp"}},
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Conversation, Event, Message, Text, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.continue_dev.names import SOURCE
@@ -29,7 +29,7 @@ def make_conversation(document: Bag, source: Source, companions: Companions, not
     info = fields.nested("session_info") or fields
     state = fields.nested("session_state") or fields
     stem = source.name.removesuffix(".json")
-    stated = info.text("session_id") or words(fields.look("session_id"))
+    stated = info.text("session_id") or nonempty_str(fields.view("session_id"))
     stated = stated or (stem if ids.is_uuid(stem) else None)
     if stated is None:
         note(Kind.MISSING_ID, "", "no session_id")
@@ -38,13 +38,13 @@ def make_conversation(document: Bag, source: Source, companions: Companions, not
     timeline = [
         _entry(raw, f"history[{index}]", session_id, note) for index, raw in enumerate(_history(state))
     ]
-    folder = info.text("workspace_directory") or words(entry.get("workspace_directory"))
+    folder = info.text("workspace_directory") or nonempty_str(entry.get("workspace_directory"))
     return Conversation(
         id=session_id,
         made_id=stated is None,
         source=SOURCE,
         title=title_of(info, entry),
-        started_at=info.moment("date_created") or Fields(entry, note, "").moment("date_created"),
+        started_at=info.timestamp("date_created") or Fields(entry, note, "").timestamp("date_created"),
         cwd=None if folder is None else path_of(folder),
         shape="list",
         timeline=timeline,
@@ -53,7 +53,7 @@ def make_conversation(document: Bag, source: Source, companions: Companions, not
 
 
 def _history(state: Fields) -> list[Any]:
-    if state.look("history").__class__ is dict:
+    if state.view("history").__class__ is dict:
         nodes = state.nested("history")
         return (nodes.items("timeline") if nodes is not None else None) or []
     return state.items("history") or []
@@ -66,23 +66,23 @@ def _entry(raw: Any, where: str, session_id: str, note: Notes) -> Message | Even
         return Event(id=entry_id, made_id=True, name="step", data={"value": raw})
     node = Fields(raw, note, where)
     step = node.nested("step") or node
-    kind = words(step.look("step_type")) or words(step.look("class_name"))
+    kind = nonempty_str(step.view("step_type")) or nonempty_str(step.view("class_name"))
     params = step.nested("params")
-    prompt = words(step.look("user_input")) or (
-        words(params.look("user_input")) if params is not None else None
+    prompt = nonempty_str(step.view("user_input")) or (
+        nonempty_str(params.view("user_input")) if params is not None else None
     )
     text = step.text("description")
     if kind == _PROMPT_STEP and prompt is not None and text in (prompt, "", None, f"`{prompt}`"):
         text = prompt
         for holder in (step, params):
-            if holder is not None and holder.look("user_input") == prompt:
+            if holder is not None and holder.view("user_input") == prompt:
                 holder.drop("user_input")
     parts: list[Part] = [Text(text=text)] if text else []
     return Message(
         id=entry_id,
         made_id=True,
         role="user" if kind == _PROMPT_STEP else "assistant",
-        hidden=step.look("hide") is True,
+        hidden=step.view("hide") is True,
         parts=parts,
         extra=node.rest(),
     )

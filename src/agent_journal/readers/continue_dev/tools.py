@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Other, ToolCall, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.continue_dev import context
@@ -55,7 +55,7 @@ class Tools:
                 states.remove(state)
             parts.append(self._call(raw, state, message))
         for state in states:
-            if state.look("toolCall").__class__ is dict:
+            if state.view("toolCall").__class__ is dict:
                 parts.append(self._call(state.take("toolCall"), state, message))
             else:
                 parts.append(Other(data=state.rest(), name="toolCallState"))
@@ -120,8 +120,8 @@ class Tools:
         call_id, name, arguments, extra = _split_common_call(raw) or _split_call(raw, message)
         kind = tool_kind(name)
         if state is not None:
-            call_id = call_id or words(state.look("toolCallId"))
-            if state.look("tool").__class__ is dict:
+            call_id = call_id or nonempty_str(state.view("toolCallId"))
+            if state.view("tool").__class__ is dict:
                 kind = self._offer(state.take("tool"), state.note, state.where) or kind
             extra = {**extra, **self._take_state(state, call_id, name, arguments)}
         return ToolCall(name=name, call_id=call_id, input=arguments, kind=kind, extra=extra)
@@ -129,12 +129,12 @@ class Tools:
     def _take_state(self, state: Fields, call_id: str | None, name: str, arguments: Any) -> Bag:
         """Remember the end state of a call; return the fields that do not repeat the call."""
         if call_id is not None:
-            if state.look("toolCallId") == call_id:
+            if state.view("toolCallId") == call_id:
                 state.drop("toolCallId")
-            self._states[call_id] = State(name, state.look("status"), state.take("output"))
-        if state.has("parsedArgs") and is_equal(state.look("parsedArgs"), _decoded(arguments)):
+            self._states[call_id] = State(name, state.view("status"), state.take("output"))
+        if state.has("parsedArgs") and is_equal(state.view("parsedArgs"), _decoded(arguments)):
             state.drop("parsedArgs")
-        copy = state.look("toolCall")
+        copy = state.view("toolCall")
         if copy.__class__ is dict and _is_same_call(copy, call_id, name, arguments):
             state.drop("toolCall")
         return state.rest()
@@ -142,12 +142,12 @@ class Tools:
     def _offer(self, raw: Bag, note: Notes, where: int | str) -> ToolKind | None:
         """Add the definition of a tool, which is repeated with each call; return the kind it implies."""
         function = raw.get("function")
-        name = words(function.get("name")) if function.__class__ is dict else None
+        name = nonempty_str(function.get("name")) if function.__class__ is dict else None
         definitions = self._definitions.setdefault(name or "", [])
         if not any(is_equal(raw, definition) for definition in definitions):
             definitions.append(raw)
             self.offered.append(openai.parse_tool(raw, note, where))
-        uri = words(raw.get("uri"))
+        uri = nonempty_str(raw.get("uri"))
         return "mcp" if uri is not None and uri.startswith("mcp:") else None
 
     def _results_without_message(self, parts: list[Part]) -> list[Part]:
@@ -204,7 +204,7 @@ def _split_call(raw: Bag, message: Fields) -> tuple[str | None, str, Any, Bag]:
     """Return id, name, arguments and rest of any call."""
     call = Fields(raw, message.note, message.where)
     call_id = call.text("id")
-    if call.look("type") == "function":
+    if call.view("type") == "function":
         call.drop("type")
     inner = call.nested("function")
     name = (inner.text("name") if inner is not None else None) or ""
@@ -212,8 +212,8 @@ def _split_call(raw: Bag, message: Fields) -> tuple[str | None, str, Any, Bag]:
 
 
 def _find_state(raw: Any, states: list[Fields]) -> Fields | None:
-    call_id = words(raw.get("id")) if raw.__class__ is dict else None
-    return next((state for state in states if call_id and state.look("toolCallId") == call_id), None)
+    call_id = nonempty_str(raw.get("id")) if raw.__class__ is dict else None
+    return next((state for state in states if call_id and state.view("toolCallId") == call_id), None)
 
 
 def tool_kind(name: str) -> ToolKind | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from agent_journal.decoding.fields import words
+from agent_journal.decoding.fields import nonempty_str
 from agent_journal.readers.continue_dev.names import DEFAULT_TITLES
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ def path_of(uri: str) -> str:
 
 def title_of(fields: Fields, entry: Bag) -> str | None:
     """Return the title in a session or its index entry; a default title stays in the fields."""
-    is_default = words(fields.look("title")) in DEFAULT_TITLES
+    is_default = nonempty_str(fields.view("title")) in DEFAULT_TITLES
     return (None if is_default else fields.text("title")) or listed_title(entry)
 
 
 def listed_title(entry: Bag) -> str | None:
     """Return the title in an index entry, unless it is a default title."""
-    title = words(entry.get("title"))
+    title = nonempty_str(entry.get("title"))
     return None if title in DEFAULT_TITLES else title
 
 

@@ -58,7 +58,7 @@ def threads(source: Source, note: Notes) -> Iterator[Conversation]:
             ms = ms if stated is None else stated
             grouped.add_whole(record.file, ms, _LocatedCommonEvent(where, ms, record, at), _size(record))
             continue
-        stated = timestamps.epoch_ms(timestamps.moment(first_of(record, TIME)))
+        stated = timestamps.epoch_ms(timestamps.parse_timestamp(first_of(record, TIME)))
         ms = ms if stated is None else stated
         file = first_of(record, FILE)
         try:
@@ -107,7 +107,7 @@ def _records(source: Source, note: Notes, heads: list[Bag]) -> Iterator[tuple[st
 # Several suggestions for one prompt have the same time.
 @lru_cache(maxsize=8)
 def _time(text: str) -> tuple[str | None, int | None]:
-    at = timestamps.moment(text)
+    at = timestamps.parse_timestamp(text)
     return at, timestamps.epoch_ms(at)
 
 

@@ -118,7 +118,7 @@ def _heads(values: list[list[Bag]]) -> Bag:
 def _start_of_day(day: str) -> str | None:
     """Get the start of a day; GitHub's days are in UTC."""
     start = f"{day}T00:00:00Z"
-    return start if timestamps.is_moment(start) and timestamps.parse(start) else None
+    return start if timestamps.is_timestamp(start) and timestamps.parse(start) else None
 
 
 def _events(conversation_id: str, version: str, at: str | None, records: list[Bag]) -> list[Message | Event]:

@@ -110,7 +110,7 @@ class Thread:
 
     def _take_fact(self, fields: Fields, names: tuple[str, ...]) -> None:
         """Take a fact about the thread; a different one of a later event stays in that event."""
-        name = _first_name(fields.look, names)
+        name = _first_name(fields.view, names)
         value = None if name is None else fields.text(name)
         if name is not None and value is not None and self._facts.setdefault(names, value) != value:
             fields.keep(name, value)
@@ -173,7 +173,7 @@ class Thread:
 
     def _note_missing_completion(self, fields: Fields) -> None:
         """Note an event without a completion, unless it states a type."""
-        if _first_name(fields.look, TYPE) is None:
+        if _first_name(fields.view, TYPE) is None:
             fields.note(Kind.MISSING_FIELD, fields.where, COMPLETION[0])
             self._is_noted = True
 
@@ -225,7 +225,7 @@ def _first_name(look: Callable[[str], Any], names: tuple[str, ...]) -> str | Non
 
 def _text(fields: Fields, names: tuple[str, ...]) -> str | None:
     """Take the text of the first name that has a value; None if it is empty."""
-    name = _first_name(fields.look, names)
+    name = _first_name(fields.view, names)
     return None if name is None else fields.text(name) or None
 
 
@@ -238,9 +238,9 @@ def _seed(first: Bag | CommonEvent, file: str | None) -> str:
 
 
 def _event_time(fields: Fields) -> _EventTime:
-    name = _first_name(fields.look, TIME)
-    original = None if name is None else fields.look(name)
-    at = None if name is None else fields.moment(name)
+    name = _first_name(fields.view, TIME)
+    original = None if name is None else fields.view(name)
+    at = None if name is None else fields.timestamp(name)
     return _EventTime(str(original) if isinstance(original, str | int | float) else "", at)
 
 

@@ -46,7 +46,7 @@ def entry(data: Bag, name: str, chat_id: str, note: Notes) -> Entry:
     where = f"blob {name[:16]}"
     fields = Fields(data, note, where)
     entry_id = name or ids.made(NAME, chat_id, data)
-    role = fields.look("role")
+    role = fields.view("role")
     if role not in _ROLES:
         note(Kind.UNKNOWN_TYPE, where, f"message of {str(role)[:40]!r}")
         return Event(id=entry_id, made_id=not name, name="blob", data=data)
@@ -183,7 +183,7 @@ def _media(kind: str, fields: Fields) -> Part:
 
 def _model(fields: Fields, content: Any) -> str | None:
     """Return the model that answered, if the message or one of its blocks names it."""
-    all_options = [fields.look("providerOptions")]
+    all_options = [fields.view("providerOptions")]
     if isinstance(content, list):
         all_options += [block.get("providerOptions") for block in content if isinstance(block, dict)]
     for options in all_options:

@@ -37,10 +37,10 @@ def take_code_blocks(fields: Fields, text: str | None) -> list[Part]:
 
     In chats of 2024 a block only states its index in the text and the file it is for.
     """
-    blocks = fields.look("codeBlocks")
+    blocks = fields.view("codeBlocks")
     if not blocks or not isinstance(blocks, list):
         return []
-    tool_use = fields.look("toolFormerData")
+    tool_use = fields.view("toolFormerData")
     tool_input = tool_use.get("params") or tool_use.get("rawArgs") if isinstance(tool_use, dict) else None
     new_blocks = [
         block for block in blocks if isinstance(block, dict) and not _is_repeated(block, text, tool_input)
@@ -75,17 +75,17 @@ def _convert_each(fields: Fields, name: str, make: Any) -> list[Part]:
 
 
 def _file(fields: Fields) -> Part:
-    path = path_of(fields.look("uri"))
+    path = path_of(fields.view("uri"))
     return Media(kind="file", name=_file_name(path), ref=path, extra=nonempty_fields(fields.rest()))
 
 
 def _selection(fields: Fields) -> Part:
     raw = fields.text("rawText")
     code = raw if raw is not None else fields.text("text")
-    first, last = _lines(fields.look("range"))
+    first, last = _lines(fields.view("range"))
     return Code(
         code=code or "",
-        file=path_of(fields.look("uri")),
+        file=path_of(fields.view("uri")),
         first_line=first,
         last_line=last,
         extra=nonempty_fields(fields.rest()),
@@ -93,7 +93,7 @@ def _selection(fields: Fields) -> Part:
 
 
 def _chunk(fields: Fields) -> Part:
-    lines = fields.look("lines")
+    lines = fields.view("lines")
     is_text = isinstance(lines, list) and all(isinstance(line, str) for line in lines)
     if is_text:
         fields.drop("lines")
@@ -101,7 +101,7 @@ def _chunk(fields: Fields) -> Part:
     return Code(
         code="\n".join(lines) if is_text else "",
         language=fields.text("languageIdentifier") or None,
-        file=fields.text("relativeWorkspacePath") or path_of(fields.look("uri")),
+        file=fields.text("relativeWorkspacePath") or path_of(fields.view("uri")),
         first_line=first,
         last_line=first + len(lines) - 1 if is_text and lines and first is not None else None,
         extra=nonempty_fields(fields.rest()),
@@ -112,7 +112,7 @@ def _block(fields: Fields) -> Part:
     return Code(
         code=fields.text("content") or fields.text("code") or "",
         language=fields.text("languageId") or None,
-        file=path_of(fields.look("uri")),
+        file=path_of(fields.view("uri")),
         extra=nonempty_fields(fields.rest()),
     )
 
@@ -131,7 +131,7 @@ def _image(fields: Fields) -> Part:
 
 def _base64(fields: Fields) -> str | None:
     """Take the image data: in base64, or as an object of bytes by index."""
-    data = fields.look("data")
+    data = fields.view("data")
     if isinstance(data, str):
         return fields.text("data")
     values = list(data.values()) if isinstance(data, dict) else data

@@ -46,7 +46,7 @@ class Bubbles:
         _drop_zero_counts(fields)
         at = _sent_at(fields)
         if at is None and "createdAt" in header:
-            at = timestamps.moment(header["createdAt"])
+            at = timestamps.parse_timestamp(header["createdAt"])
         parts = [] if role is None else self._parts(fields, role, bubble_id)
         if role is None or not parts:
             return Event(id=bubble_id, name="bubble", at=at, data=_extra(fields, header))
@@ -62,20 +62,20 @@ class Bubbles:
 
     def _role(self, fields: Fields, header: dict[str, Any]) -> Role | None:
         """Return the role. Old bubbles name it, newer ones have a number for it."""
-        for kind in (fields.look("type"), header.get("type")):
+        for kind in (fields.view("type"), header.get("type")):
             if kind.__class__ is int or kind.__class__ is str:
                 role = _ROLES.get(kind)
                 if role is not None:
                     fields.drop("type")
                     return role
-        self._note(Kind.UNKNOWN_TYPE, fields.where, f"bubble of type {str(fields.look('type'))[:40]!r}")
+        self._note(Kind.UNKNOWN_TYPE, fields.where, f"bubble of type {str(fields.view('type'))[:40]!r}")
         return None
 
     def _parts(self, fields: Fields, role: Role, bubble_id: str) -> list[Part]:
         parts: list[Part] = []
         if fields.has("thinking") and (thought := _take_reasoning(fields)) is not None:
             parts.append(thought)
-        text = fields.text("text") or fields.text("rawText") or _rich_text(fields.look("richText"))
+        text = fields.text("text") or fields.text("rawText") or _rich_text(fields.view("richText"))
         if text:
             parts.append(Text(text=text))
         if fields.has("codeBlocks"):
@@ -85,9 +85,9 @@ class Bubbles:
             parts += tool_parts
             if not tool_parts:
                 fields.keep("toolFormerData", tool_use)
-        if role == "user" or fields.look("images"):
+        if role == "user" or fields.view("images"):
             parts += attachments.take_attachments(fields)
-        if fields.has("errorDetails") and (error := _error_text(fields.look("errorDetails"))):
+        if fields.has("errorDetails") and (error := _error_text(fields.view("errorDetails"))):
             parts.append(Text(text=error, extra={"kind": "errorDetails"}))
         return parts
 
@@ -105,7 +105,7 @@ class Bubbles:
     def _usage(self, fields: Fields, role: Role) -> Usage | None:
         """Return the tokens, if they were counted; `inputTokens` is the full prompt, cached or not."""
         self.answers += role == "assistant"
-        counts = fields.look("tokenCount")
+        counts = fields.view("tokenCount")
         if not isinstance(counts, dict):
             return None
         sent, received, total = (
@@ -119,7 +119,7 @@ class Bubbles:
 
 def _drop_zero_counts(fields: Fields) -> None:
     """Drop token counts of zero, which mean "not counted": a prompt has at least one token."""
-    counts = fields.look("tokenCount")
+    counts = fields.view("tokenCount")
     if isinstance(counts, dict) and not any(counts.values()):
         fields.drop("tokenCount")
 
@@ -129,7 +129,7 @@ def _positive_int(value: Any) -> int | None:
 
 
 def _take_reasoning(fields: Fields) -> Part | None:
-    thinking = fields.look("thinking")
+    thinking = fields.view("thinking")
     if isinstance(thinking, str):
         fields.drop("thinking")
         return Reasoning(text=thinking) if thinking else None
@@ -152,9 +152,9 @@ def _error_text(details: Any) -> str | None:
 
 def _sent_at(fields: Fields) -> str | None:
     """Return the stated time of a bubble, else the first of its clocks that counts from 1970."""
-    if fields.look("createdAt") is not None:
-        return fields.moment("createdAt")
-    timing = fields.look("timingInfo")
+    if fields.view("createdAt") is not None:
+        return fields.timestamp("createdAt")
+    timing = fields.view("timingInfo")
     if not isinstance(timing, dict):
         return None
     for name in _CLOCKS:
@@ -208,7 +208,7 @@ def _tool_parts(data: dict[str, Any], bubble_id: str, note: Notes, where: str) -
     if not data.get("name") and not data.get("tool"):
         return []
     fields = Fields(data, note, where)
-    name = fields.text("name") or str(fields.look("tool"))
+    name = fields.text("name") or str(fields.view("tool"))
     call_id = fields.text("toolCallId") or bubble_id
     arguments = _tool_arguments(fields)
     result = _tool_result(fields, call_id)
@@ -219,13 +219,13 @@ def _tool_parts(data: dict[str, Any], bubble_id: str, note: Notes, where: str) -
 
 def _tool_arguments(fields: Fields) -> Any:
     """Take the model's arguments, or the editor's version if they are empty or cut, as in some versions."""
-    raw = fields.look("rawArgs")
+    raw = fields.view("rawArgs")
     is_complete = raw[:1] + raw[-1:] == "{}" if isinstance(raw, str) else isinstance(raw, dict)
-    return fields.take("rawArgs" if is_complete or not fields.look("params") else "params")
+    return fields.take("rawArgs" if is_complete or not fields.view("params") else "params")
 
 
 def _tool_result(fields: Fields, call_id: str) -> ToolResult | None:
-    status, error = fields.look("status"), fields.look("error")
+    status, error = fields.view("status"), fields.view("error")
     raw = fields.take("result")
     failed = status in _FAILED_STATUSES or bool(error)
     if raw in (None, "") and not failed:

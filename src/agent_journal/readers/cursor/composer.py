@@ -100,7 +100,7 @@ class Composer:
 
     def _assign_tool_uses(self, bubbles: dict[str, Bag]) -> None:
         """Move tool uses to their bubbles; until 0.46 they were in a capability of the chat, by bubble id."""
-        capabilities = self.fields.look("capabilities")
+        capabilities = self.fields.view("capabilities")
         for capability in capabilities if isinstance(capabilities, list) else ():
             data = capability.get("data") if isinstance(capability, dict) else None
             if not isinstance(data, dict) or capability.get("type") != _TOOLS_CAPABILITY_CODE:
@@ -120,7 +120,7 @@ class Composer:
             self._note(Kind.REPEATED_RECORD, self.where, f"bubble {bubble_id}")
             return
         if bubble is None:
-            at = timestamps.moment(header.get("createdAt"))
+            at = timestamps.parse_timestamp(header.get("createdAt"))
             self._append(Event(id=bubble_id, name="missing bubble", at=at, data=nonempty_fields(header)))
             return
         if "workspaceUris" in bubble:
@@ -184,7 +184,7 @@ class Composer:
     @property
     def is_empty(self) -> bool:
         """Whether it has neither a message nor a draft."""
-        is_draft = isinstance(text := self.fields.look("text"), str) and bool(text.strip())
+        is_draft = isinstance(text := self.fields.view("text"), str) and bool(text.strip())
         return not is_draft and not any(isinstance(entry, Message) for entry in self.timeline)
 
 
@@ -197,4 +197,4 @@ def _assign_tool_use(bubble: Bag | None, tool_use: Any) -> bool:
 
 
 def _epoch(bubble: Bag) -> int:
-    return timestamps.epoch_ms(timestamps.moment(bubble.get("createdAt"))) or 0
+    return timestamps.epoch_ms(timestamps.parse_timestamp(bubble.get("createdAt"))) or 0

@@ -28,10 +28,10 @@ def make_conversation(chat: Composer, workspace: Bag, list_entry: Bag, parent: s
     """Make the conversation from a chat, its workspace, its entry in a chat list, and its parent's id."""
     fields = chat.fields
     fields.drop("composerId", *SECRETS)
-    worktree = fields.look("gitWorktree")
+    worktree = fields.view("gitWorktree")
     worktree = worktree if isinstance(worktree, dict) else {}
     created_on = fields.text("createdOnBranch") or nonempty_text(list_entry, "createdOnBranch")
-    updated = fields.moment("lastUpdatedAt") or timestamps.moment(list_entry.get("lastUpdatedAt"))
+    updated = fields.timestamp("lastUpdatedAt") or timestamps.parse_timestamp(list_entry.get("lastUpdatedAt"))
     model = fields.nested("modelConfig")
     archived = fields.flag("isArchived")
     return Conversation(
@@ -58,7 +58,7 @@ def make_conversation(chat: Composer, workspace: Bag, list_entry: Bag, parent: s
 
 def folder(chat: Composer) -> str | None:
     """Return the folder that the record or a message names."""
-    identifier = chat.fields.look("workspaceIdentifier")
+    identifier = chat.fields.view("workspaceIdentifier")
     if isinstance(identifier, dict) and (path := path_of(identifier.get("uri"))) is not None:
         return path
     for uris in chat.folders:
@@ -69,7 +69,7 @@ def folder(chat: Composer) -> str | None:
 
 def window_id(chat: Composer, list_entry: Bag) -> Any:
     """Return the id of the window that the record or its list entry names."""
-    for identifier in (chat.fields.look("workspaceIdentifier"), list_entry.get("workspaceIdentifier")):
+    for identifier in (chat.fields.view("workspaceIdentifier"), list_entry.get("workspaceIdentifier")):
         if isinstance(identifier, dict) and identifier.get("id"):
             return identifier["id"]
     return list_entry.get("workspaceId")
@@ -104,7 +104,7 @@ def _branch(contexts: list[Bag]) -> str | None:
 
 
 def _extra(chat: Composer, list_entry: Bag, workspace: Bag) -> Bag:
-    look = chat.fields.look
+    look = chat.fields.view
     new_fields = {
         name: value for name, value in list_entry.items() if name != "composerId" and look(name) != value
     }
@@ -121,7 +121,7 @@ def _extra(chat: Composer, list_entry: Bag, workspace: Bag) -> Bag:
 
 def _link(chat: Composer, list_entry: Bag, parent: str | None) -> Link | None:
     """Return the link to the chat whose agent started this one."""
-    info = chat.fields.look("subagentInfo") or list_entry.get("subagentInfo")
+    info = chat.fields.view("subagentInfo") or list_entry.get("subagentInfo")
     info = info if isinstance(info, dict) else {}
     parent = nonempty_text(info, "parentComposerId") or parent
     if parent is None or parent == chat.id:
@@ -131,7 +131,7 @@ def _link(chat: Composer, list_entry: Bag, parent: str | None) -> Link | None:
 
 def _summaries(fields: Fields) -> list[Summary]:
     """Return the summary that replaced the beginning of a chat for the model."""
-    latest = fields.look("latestConversationSummary")
+    latest = fields.view("latestConversationSummary")
     inner = latest.get("summary") if isinstance(latest, dict) else None
     if isinstance(inner, str) and inner:
         return [Summary(text=inner, kind="system")]
@@ -142,7 +142,7 @@ def _summaries(fields: Fields) -> list[Summary]:
 
 
 def _started_at(fields: Fields, list_entry: Bag, timeline: list[Entry]) -> str | None:
-    stated = fields.moment("createdAt") or timestamps.moment(list_entry.get("createdAt"))
+    stated = fields.timestamp("createdAt") or timestamps.parse_timestamp(list_entry.get("createdAt"))
     return stated or next((entry.at for entry in timeline if entry.at is not None), None)
 
 

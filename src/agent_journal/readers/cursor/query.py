@@ -48,7 +48,7 @@ def prompt_time(parts: Iterable[Part]) -> str | None:
         if isinstance(part, Text) and isinstance(sent := part.extra.get(SENT_TEXT_KEY), str):
             stamp = _stamp(sent)
             if stamp is not None and stamp[1] in _MONTHS:
-                return timestamps.moment(_iso_time(stamp))
+                return timestamps.parse_timestamp(_iso_time(stamp))
     return None
 
 

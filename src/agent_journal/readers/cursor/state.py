@@ -152,7 +152,7 @@ class State:
 
     def _agent_root(self, chat: Composer) -> bytes | None:
         """Return the agent's state of a chat: in its record, or in a blob that a row names."""
-        state = chat.fields.look("conversationState")
+        state = chat.fields.view("conversationState")
         if isinstance(state, str) and state.startswith("~"):
             try:
                 return base64.b64decode(state[1:] + "==")

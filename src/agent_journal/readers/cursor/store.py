@@ -51,8 +51,8 @@ class Store:
         fields = Fields(self._load_meta(), self._note, "meta")
         fields.drop(*SECRETS)
         stated = fields.text("agentId") or self._folder_id()
-        chat_id = stated or ids.made(NAME, fields.look(_ROOT))
-        self._read(fields.look(_ROOT), chat_id)
+        chat_id = stated or ids.made(NAME, fields.view(_ROOT))
+        self._read(fields.view(_ROOT), chat_id)
         timeline = self._timeline
         index = self._load_index()
         messages = (entry for entry in timeline if isinstance(entry, Message))
@@ -64,14 +64,14 @@ class Store:
             made_id=stated is None,
             source=NAME,
             title=_title(fields, index),
-            started_at=fields.moment("createdAt") or timestamps.moment(index.get("createdAtMs")),
-            updated_at=timestamps.moment(index.get("updatedAtMs")),
+            started_at=fields.timestamp("createdAt") or timestamps.parse_timestamp(index.get("createdAtMs")),
+            updated_at=timestamps.parse_timestamp(index.get("updatedAtMs")),
             model=fields.text("lastUsedModel"),
             cwd=facts.get("cwd") or nonempty_text(index, "cwd"),
             os=facts.get("os"),
             shell=facts.get("shell"),
             shape="list",
-            link=_link(fields.look("subagentInfo"), chat_id),
+            link=_link(fields.view("subagentInfo"), chat_id),
             timeline=timeline,
             extra={**fields.rest(), _INDEX: index} if index else fields.rest(),
         )
@@ -158,7 +158,7 @@ def _link(info: Any, chat_id: str) -> Link | None:
 
 def _title(fields: Fields, index: Bag) -> str | None:
     """Return the title of a chat; the default name of new chats is not a title."""
-    stated = None if fields.look("name") == _DEFAULT_NAME else fields.text("name")
+    stated = None if fields.view("name") == _DEFAULT_NAME else fields.text("name")
     return stated or nonempty_text(index, "title")
 
 

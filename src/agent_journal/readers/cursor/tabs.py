@@ -44,7 +44,7 @@ def _conversation(fields: Fields, number: int, workspace: Bag) -> Conversation:
         made_id=stated is None,
         source=NAME,
         title=fields.text("chatTitle") or fields.text("title"),
-        updated_at=fields.moment("lastSendTime") or fields.moment("timestamp"),
+        updated_at=fields.timestamp("lastSendTime") or fields.timestamp("timestamp"),
         cwd=workspace_folder(workspace),
         shape="list",
         timeline=timeline,

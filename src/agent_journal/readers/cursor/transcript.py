@@ -86,7 +86,7 @@ def read_entries(source: Source, chat_id: str | None, note: Notes) -> list[Entry
 
 
 def _entry(fields: Fields, entry_id: str) -> Entry:
-    role, message = fields.look("role"), fields.look("message")
+    role, message = fields.view("role"), fields.view("message")
     if role not in _ROLES or not isinstance(message, dict):
         return _event(fields, entry_id)
     fields.drop("role")
@@ -119,10 +119,10 @@ def _unwrap_part(part: Part) -> Part:
 
 
 def _event(fields: Fields, entry_id: str) -> Entry:
-    kind = fields.look("type")
+    kind = fields.view("type")
     if isinstance(kind, str) and kind:
         fields.drop("type")
-        if error := fields.look("error"):
+        if error := fields.view("error"):
             return _error_entry(fields, entry_id, kind, error)
         return Event(id=entry_id, made_id=True, name=kind, data=fields.rest())
     fields.note(Kind.UNKNOWN_TYPE, fields.where, "the line has no role")

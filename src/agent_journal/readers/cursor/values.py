@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import msgspec
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import words
+from agent_journal.decoding.fields import nonempty_str
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 
@@ -61,7 +61,7 @@ def nonempty_fields(fields: dict[str, Any]) -> dict[str, Any]:
 
 def nonempty_text(bag: dict[str, Any], name: str) -> str | None:
     """Return the text of a field; None if it is missing or empty."""
-    return words(bag.get(name))
+    return nonempty_str(bag.get(name))
 
 
 def path_of(uri: Any) -> str | None:

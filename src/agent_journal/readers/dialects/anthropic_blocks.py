@@ -229,8 +229,8 @@ def _fetched_page(page: Fields) -> Part:
 def _search_result(kind: str, fields: Fields) -> Text:
     """Convert a search result: its text or title, with a citation of its source."""
     fields.keep("type", kind)
-    title, url, content = fields.text("title"), fields.text("url"), fields.look("content")
-    source = fields.look("source")
+    title, url, content = fields.text("title"), fields.text("url"), fields.view("content")
+    source = fields.view("source")
     if url is None and source.__class__ is str and source.startswith(_WEB_SCHEMES):
         url = fields.text("source")
     texts = [block.get("text") for block in content] if _are_texts(content) else [title or url or ""]
@@ -256,7 +256,7 @@ def _type_of(block: Any) -> str | None:
 
 
 def _media(kind: MediaKind, fields: Fields) -> Media:
-    if isinstance(raw := fields.look("source"), dict):
+    if isinstance(raw := fields.view("source"), dict):
         fields.keep("source", dict(raw))  # a copy, so that the block itself is not modified
     source = fields.nested("source")
     mime = ref = data = text = None
@@ -267,7 +267,7 @@ def _media(kind: MediaKind, fields: Fields) -> Media:
             data = source.text("data")
         elif form == "text":
             text = source.text("data") or None
-        elif form == "content" and isinstance(source.look("content"), str):
+        elif form == "content" and isinstance(source.view("content"), str):
             text = source.take("content") or None
         ref = source.text("url") or source.text("file_id")
         if form not in _SOURCE_TYPES and form is not None:

@@ -91,7 +91,7 @@ def _call(call: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of sever
 
 
 def _result(result: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of several converters)
-    status = result.look("status")
+    status = result.view("status")
     is_error = {"error": True, "success": False}.get(status) if status.__class__ is str else None
     content = result.take("content")
     outputs = [_result_part(block, result) for block in content] if content.__class__ is list else content
@@ -121,13 +121,13 @@ def _reasoning(block: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of
 
 
 def _media(media: Fields, name: str) -> Part | None:
-    form = media.look("format")
+    form = media.view("format")
     source = _nested(media, "source")
     data = text = ref = None
     if source is not None:
-        data = source.text("bytes") if source.look("bytes").__class__ is str else None
-        text = source.text("text") or None if source.look("text").__class__ is str else None
-        s3_location = source.look("s3Location")
+        data = source.text("bytes") if source.view("bytes").__class__ is str else None
+        text = source.text("text") or None if source.view("text").__class__ is str else None
+        s3_location = source.view("s3Location")
         ref = s3_location.get("uri") if s3_location.__class__ is dict else None
     return Media(
         kind=_MEDIA[name],
@@ -142,7 +142,7 @@ def _media(media: Fields, name: str) -> Part | None:
 
 def _cited_text(block: Fields, name: str) -> Part | None:  # noqa: ARG001 (one of several converters)
     """Convert a text with citations; None if it has another form."""
-    text = _joined_text(block.look("content"))
+    text = _joined_text(block.view("content"))
     if text is None:
         return None
     block.drop("content")
@@ -154,7 +154,7 @@ def _citation(raw: Any, cited: Fields) -> Citation:
     if raw.__class__ is not dict:
         return Citation(extra={"value": raw})
     fields = Fields(dict(raw), cited.note, cited.where)
-    text = _joined_text(fields.look("sourceContent"))
+    text = _joined_text(fields.view("sourceContent"))
     if text is not None:
         fields.drop("sourceContent")
     return Citation(title=fields.text("title"), text=text, extra=fields.rest())
@@ -178,7 +178,7 @@ def _guarded_text(block: Fields, name: str) -> Part | None:
 
 def _nested(fields: Fields, name: str) -> Fields | None:
     """Return the fields of a nested object, of which the original is not modified."""
-    value = fields.look(name)
+    value = fields.view(name)
     if value.__class__ is not dict:
         return None
     fields.keep(name, dict(value))

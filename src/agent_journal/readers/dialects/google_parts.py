@@ -82,7 +82,7 @@ def parse_part(raw: Any, note: Notes, location: int | str, kind_of: KindOf) -> P
 
 def _text(fields: Fields) -> Part:
     text = fields.take("text")
-    if fields.look("thought") is not True:
+    if fields.view("thought") is not True:
         return Text(text=text, extra=fields.rest())
     fields.drop("thought")
     signature = fields.text("thoughtSignature")
@@ -96,7 +96,7 @@ def _call(fields: Fields, call: Fields, kind_of: KindOf) -> Part:
 
 def _result(fields: Fields, response: Fields, kind_of: KindOf) -> Part:
     call_id, name = response.text("id"), response.text("name")
-    is_error = True if is_failure(response.look("response")) else None
+    is_error = True if is_failure(response.view("response")) else None
     output = simplify_output(take_answer(response, kind_of))
     return ToolResult(call_id=call_id, name=name, output=output, is_error=is_error, extra=fields.rest())
 
@@ -131,7 +131,7 @@ def _code(fields: Fields, code: Fields, kind_of: KindOf) -> Part:  # noqa: ARG00
 
 
 def _outcome(fields: Fields, result: Fields, kind_of: KindOf) -> Part:  # noqa: ARG001 (one of several converters)
-    outcome, output = result.look("outcome"), result.text("output")
+    outcome, output = result.view("outcome"), result.text("output")
     is_error = None if outcome is None else outcome not in _SUCCESSFUL_OUTCOMES
     return ToolResult(output=output or "", is_error=is_error, extra=fields.rest())
 
@@ -182,7 +182,7 @@ def take_answer(response: Fields, kind_of: KindOf) -> list[OutputPart]:
         parts.extend(_answer_parts(value))
     elif value is not None:
         parts.append(Other(data=value, name="response"))
-    if response.look("parts").__class__ is list:
+    if response.view("parts").__class__ is list:
         attached = response.take("parts")
         parts.extend(_output_part(raw, response.note, response.where, kind_of) for raw in attached)
     return parts

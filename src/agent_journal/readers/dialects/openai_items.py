@@ -91,7 +91,7 @@ def _server_tool_call(raw: dict[str, Any], kind: str, item: Fields) -> ParsedMes
     name = kind.removesuffix("_call")
     if name in _BUILT_IN and name != kind:
         return _built_in_call(name, item)
-    if name != kind and item.look("name").__class__ is str and item.has("arguments"):
+    if name != kind and item.view("name").__class__ is str and item.has("arguments"):
         item.keep("type", kind)  # such as xAI's `x_search_call`
         return _tool_call("function_call", item)
     return _opaque_item(raw, kind, item)
@@ -135,9 +135,9 @@ def _part(raw: Any, note: Notes, location: int | str) -> Part:
     kind = raw.get("type")
     fields = Fields(dict(raw), note, location)
     fields.drop("type")
-    if kind in TEXTS and fields.look("text").__class__ is str:
+    if kind in TEXTS and fields.view("text").__class__ is str:
         return _text(fields)
-    if kind == "refusal" and fields.look("refusal").__class__ is str:
+    if kind == "refusal" and fields.view("refusal").__class__ is str:
         return Text(text=fields.take("refusal"), extra={"type": kind, **fields.rest()})
     if kind.__class__ is str and kind in _MEDIA:
         return _media(_MEDIA[kind], fields)
@@ -149,7 +149,7 @@ def _part(raw: Any, note: Notes, location: int | str) -> Part:
 
 def _text(fields: Fields) -> Text:
     text, annotations = fields.take("text"), fields.items("annotations")
-    if fields.look("logprobs") == []:
+    if fields.view("logprobs") == []:
         fields.drop("logprobs")
     citations = [_citation(raw, fields) for raw in annotations or ()]
     return Text(text=text, citations=citations, extra=fields.rest())
@@ -171,7 +171,7 @@ def _citation(raw: Any, fields: Fields) -> Citation:
 def _media(kind: MediaKind, fields: Fields) -> Media:
     mime = data = ref = None
     for name in _LINKS:
-        link = fields.look(name)
+        link = fields.view(name)
         if link.__class__ is not str or data is not None:
             continue
         mime, data = parse_data_url(link)
@@ -180,13 +180,13 @@ def _media(kind: MediaKind, fields: Fields) -> Media:
         if data is not None:
             fields.drop(name)
     for name in ("image_url", *_REFERENCES):
-        if ref is None and fields.look(name).__class__ is str:
+        if ref is None and fields.view(name).__class__ is str:
             ref = fields.text(name)
     return Media(kind=kind, mime=mime, name=fields.text("filename"), ref=ref, data=data, extra=fields.rest())
 
 
 def _audio(fields: Fields) -> Media:
-    audio = fields.look("input_audio")
+    audio = fields.view("input_audio")
     if audio.__class__ is not dict:
         return Media(kind="audio", data=fields.text("data"), extra=fields.rest())
     fields.keep("input_audio", dict(audio))
@@ -236,7 +236,7 @@ def _built_in_call(name: str, item: Fields) -> ParsedMessage:
     """Convert a call of a built-in tool, often with its result in the same item."""
     field, kind = _BUILT_IN[name]
     # Since 2026 a computer call can have several actions.
-    is_several = name == "computer" and item.look(field) is None and item.has("actions")
+    is_several = name == "computer" and item.view(field) is None and item.has("actions")
     value = item.take("actions" if is_several else field)
     if field not in ("action", "operation", "arguments"):
         value = None if value is None else {field: value}
@@ -249,13 +249,13 @@ def _built_in_call(name: str, item: Fields) -> ParsedMessage:
 
 def _take_output(name: str, item: Fields) -> list[Any] | None:
     """Take the output of a built-in tool; None if the item has none."""
-    if name == "image_generation" and item.look("result").__class__ is str:
-        form = item.look("output_format")
+    if name == "image_generation" and item.view("result").__class__ is str:
+        form = item.view("output_format")
         mime = f"image/{form}" if form.__class__ is str else None
         return [Media(kind="image", mime=mime, data=item.text("result"))]
-    if name == "code_interpreter" and item.look("outputs").__class__ is list:
+    if name == "code_interpreter" and item.view("outputs").__class__ is list:
         return [_code_output(raw, item) for raw in item.take("outputs")]
-    if name == "file_search" and item.look("results").__class__ is list:
+    if name == "file_search" and item.view("results").__class__ is list:
         return [_file_search_result(raw, item) for raw in item.take("results")]
     return None
 
@@ -344,7 +344,7 @@ def _printed_output(raw: Any) -> list[Part]:
 
 def id_of(item: Fields) -> str | None:
     """Return the id of an item and leave it in place."""
-    value = item.look("id")
+    value = item.view("id")
     return value if value.__class__ is str else None
 
 

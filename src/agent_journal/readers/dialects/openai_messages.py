@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agent_journal.decoding.fields import Fields, counted, words
+from agent_journal.decoding.fields import Fields, counted, nonempty_str
 from agent_journal.model import (
     Bag,
     Citation,
@@ -97,14 +97,14 @@ def _message_parts(content: Any, fields: Fields) -> list[Part]:
     parts = _with_citations(parse_content(content, fields.note, fields.where), fields)
     if refusal := fields.text("refusal"):
         parts.append(Text(text=refusal, extra={"type": "refusal"}))
-    if has_values(fields.look("audio")):
+    if has_values(fields.view("audio")):
         parts.append(_output_audio(fields))
     return [*parts, *_images(fields)]
 
 
 def _images(fields: Fields) -> list[Part]:
     """Take images outside of the content: generated ones as parts (OpenRouter), inputs as base64 (Ollama)."""
-    images = fields.look("images")
+    images = fields.view("images")
     if images.__class__ is not list or not all(_is_image(raw) for raw in images):
         return []
     fields.drop("images")
@@ -120,9 +120,9 @@ def _is_image(raw: Any) -> bool:
 
 def _with_citations(parts: list[Part], fields: Fields) -> list[Part]:
     """Add the annotations to the first text; without a text they stay in the message."""
-    if fields.look("annotations") == []:
+    if fields.view("annotations") == []:
         fields.drop("annotations")
-    annotations = fields.look("annotations") or _grounding(fields)
+    annotations = fields.view("annotations") or _grounding(fields)
     if annotations.__class__ is not list:
         return parts
     for index, part in enumerate(parts):
@@ -135,7 +135,7 @@ def _with_citations(parts: list[Part], fields: Fields) -> list[Part]:
 
 def _grounding(fields: Fields) -> list[Any] | None:
     """Return the citations of an answer from the user's own data, which Azure writes in `context`."""
-    context = fields.look("context")
+    context = fields.view("context")
     cited = context.get("citations") if isinstance(context, dict) else None
     return cited if isinstance(cited, list) else None
 
@@ -185,13 +185,13 @@ def _part(raw: Any, note: Notes, location: int | str) -> Part:
 
 def _nested(fields: Fields, name: str) -> Fields | None:
     """Return the fields of a nested object, of which the original is not modified."""
-    if isinstance(value := fields.look(name), dict):
+    if isinstance(value := fields.view(name), dict):
         fields.keep(name, dict(value))
     return fields.nested(name)
 
 
 def _linked(kind: MediaKind, field: str, fields: Fields) -> Part:
-    if isinstance(url := fields.look(field), str):
+    if isinstance(url := fields.view(field), str):
         fields.drop(field)
     else:
         link = _nested(fields, field)
@@ -214,7 +214,7 @@ def _input_audio(fields: Fields) -> Part:
     audio = _nested(fields, "input_audio")
     data = form = None
     if audio is not None:
-        data, form = audio.text("data"), audio.look("format")
+        data, form = audio.text("data"), audio.view("format")
     mime = _AUDIO.get(form) if isinstance(form, str) else None
     return Media(kind="audio", mime=mime, data=data, extra=fields.rest())
 
@@ -257,23 +257,23 @@ def _thinking(fields: Fields) -> Part:
 def _reasoning(fields: Fields) -> list[Part]:
     """Take reasoning fields: `reasoning_content` (DeepSeek, xAI), `thinking` (Ollama), `reasoning`."""
     detailed: list[Reasoning] = []
-    details = fields.look("reasoning_details")
+    details = fields.view("reasoning_details")
     if isinstance(details, list) and details and all(isinstance(detail, dict) for detail in details):
         fields.drop("reasoning_details")
         detailed = [_detail(detail, fields) for detail in details]
-    known_text = "".join(part.text or part.summary or "" for part in detailed) or fields.look(
+    known_text = "".join(part.text or part.summary or "" for part in detailed) or fields.view(
         "reasoning_content"
     )
     # vLLM (since the end of 2025) and others write the same text under two names.
     for name in ("reasoning", "reasoning_content") if detailed else ("reasoning",):
-        if fields.look(name) == "" or (known_text and fields.look(name) == known_text):
+        if fields.view(name) == "" or (known_text and fields.view(name) == known_text):
             fields.drop(name)
     parts: list[Part] = []
     if text := fields.text("reasoning_content"):
         parts.append(Reasoning(text=text))
-    if words(fields.look("thinking")):
+    if nonempty_str(fields.view("thinking")):
         parts.append(Reasoning(text=fields.text("thinking")))
-    if not detailed and not isinstance(fields.look("reasoning"), dict) and (text := fields.text("reasoning")):
+    if not detailed and not isinstance(fields.view("reasoning"), dict) and (text := fields.text("reasoning")):
         parts.append(Reasoning(text=text))
     return [*parts, *detailed]
 
@@ -306,12 +306,12 @@ def _citation(raw: Any, fields: Fields) -> Citation:
 
 def _calls(fields: Fields) -> list[Part]:
     calls = [_call(raw, fields) for raw in fields.items("tool_calls") or ()]
-    if has_values(fields.look("function_call")):
+    if has_values(fields.view("function_call")):
         # Until the end of 2023 calls had this form: one per message, without an id.
         legacy = Fields(dict(fields.take("function_call")), fields.note, fields.where)
         legacy.keep("type", "function_call")
         calls.append(_call_with_name(legacy, legacy))
-    elif fields.look("function_call") is None:
+    elif fields.view("function_call") is None:
         fields.drop("function_call")
     return calls
 
@@ -326,7 +326,7 @@ def _call(raw: Any, fields: Fields) -> Part:
         fields.note(Kind.WRONG_TYPE, fields.where, f"a tool call is {type(raw).__name__}")
         return Other(data=raw, name="tool_call")
     call = Fields(dict(raw), fields.note, fields.where)
-    if call.look("type") == "function":
+    if call.view("type") == "function":
         call.drop("type")
     return _call_with_name(call, _nested(call, "function") or _nested(call, "custom") or call)
 
@@ -357,7 +357,7 @@ def parse_tool(raw: Any, note: Notes, location: int | str) -> Tool:
         return Tool(name="", extra={"value": raw})
     fields = Fields(dict(raw), note, location)
     inner = _nested(fields, "function") or _nested(fields, "custom") or fields
-    kind = fields.look("type")
+    kind = fields.view("type")
     # Built-in tools have a type instead of a name.
     name = inner.text("name") or (kind if isinstance(kind, str) else "")
     description = inner.text("description")

@@ -55,7 +55,7 @@ def _load(source: Source, note: Notes) -> tuple[dict[str, Any], list[Any]]:
     if isinstance(document, dict):
         fields = Fields(document, note, "")
         for name in _HISTORIES:
-            if fields.look(name).__class__ is list:
+            if fields.view(name).__class__ is list:
                 history = fields.take(name)
                 return fields.rest(), history
         return {}, []
@@ -86,7 +86,7 @@ def _message(raw: Any, message_id: str, note: Notes, location: str) -> Message:
         note(Kind.WRONG_TYPE, location, f"a message is {type(raw).__name__}")
         return Message(id=message_id, made_id=True, role="user", parts=[Other(data=raw)])
     fields = Fields(raw, note, location)
-    stated_role = fields.look("role")
+    stated_role = fields.view("role")
     role = roles.role(stated_role) or "user"
     if stated_role in ("user", "model"):
         fields.drop("role")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs.input import is_plain
 from agent_journal.model import Message, ToolResult
@@ -89,7 +89,7 @@ def find_starting_call(source: Source, parent: str, agent: str) -> tuple[str | N
             for number, line, _ in json_stream.raw_lines(file, quiet):
                 record = json_stream.decode(line, quiet, number) if mark in line else None
                 if isinstance(record, dict) and (call := _call_of(record, agent)) is not None:
-                    return words(record.get("id")), words(call.get("id"))
+                    return nonempty_str(record.get("id")), nonempty_str(call.get("id"))
         except UnreadableSource:
             continue  # it is noted when that file is imported
     return None, None

@@ -63,7 +63,7 @@ def message(raw: dict[str, Any], position: MessagePosition, note: Notes, locatio
         contents = _without_repeated_reasoning(contents, reasoning)
     if calls:
         contents, calls = _merge_calls(contents, calls)
-    at, model = fields.moment("timestamp"), fields.text("model")
+    at, model = fields.timestamp("timestamp"), fields.text("model")
     hidden = False
     if role == "user":
         contents, hidden = mark_injected(contents)
@@ -119,7 +119,7 @@ def _is_snapshot(text: str) -> bool:
 
 
 def _role(fields: Fields) -> Role:
-    kind = fields.look("type")
+    kind = fields.view("type")
     role = _ROLES.get(kind) if kind.__class__ is str else None
     if role is None:
         fields.note(Kind.UNKNOWN_TYPE, fields.where, f"message of type {str(kind)[:40]!r}")
@@ -173,7 +173,7 @@ def _add_call(call: Fields, parts: list[Part]) -> None:
     call_id, name = call.text("id"), call.text("name") or ""
     arguments, result = call.take("args"), call.take("result")
     status = None if result is None else call.text("status")
-    at = call.look("timestamp")
+    at = call.view("timestamp")
     kind = kind_of(name)
     parts.append(ToolCall(name=name, call_id=call_id, input=arguments, kind=kind, extra=call.rest()))
     if result is None:
@@ -231,7 +231,7 @@ def _is_same(one: ToolCall, other: ToolCall) -> bool:
 
 def _usage(fields: Fields) -> Usage | None:
     """Get the usage: the source's `input` includes cached tokens, `output` excludes thoughts; add `tool`."""
-    raw = fields.look("tokens")
+    raw = fields.view("tokens")
     if raw is None:
         fields.drop("tokens")
     if raw.__class__ is not dict:

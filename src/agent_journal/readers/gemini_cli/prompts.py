@@ -23,8 +23,8 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
     folder = project.find_folder_of_prompts(source, note)
     records = ((f"[{index}]", raw) for index, raw in json_stream.elements(source, note))
     for fields in entries(records, note):
-        if fields.look("type") == "user":
+        if fields.view("type") == "user":
             fields.drop("type")
-        session, text, at = fields.text("sessionId"), fields.text("message"), fields.moment("timestamp")
+        session, text, at = fields.text("sessionId"), fields.text("message"), fields.timestamp("timestamp")
         prompts.add(session or None, at, [Text(text=text)] if text else [], fields.rest(), folder)
     yield from prompts.conversations(note)

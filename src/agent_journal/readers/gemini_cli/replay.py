@@ -259,7 +259,7 @@ class Replay:
         if not results or record.get("type") != "user" or content.__class__ is not list:
             return message(record, position, self._note, entry.where)
         if calls := repeats.answered_calls(content, results, is_rebuilt=name.endswith(_REBUILT_SUFFIX)):
-            at = Fields(record, self._note, entry.where).moment("timestamp")
+            at = Fields(record, self._note, entry.where).timestamp("timestamp")
             if repeats.is_repeated(content, calls, results):
                 record["content"] = calls
             return Event(
@@ -281,7 +281,7 @@ def _id(raw: Any) -> str | None:
 
 def _changed_at(data: dict[str, Any]) -> str | None:
     values = data.get(_CHANGE)
-    return timestamps.moment(values.get("lastUpdated")) if values.__class__ is dict else None
+    return timestamps.parse_timestamp(values.get("lastUpdated")) if values.__class__ is dict else None
 
 
 def removed_values(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

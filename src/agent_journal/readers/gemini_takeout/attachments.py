@@ -74,12 +74,12 @@ def attachments(fields: Fields, files: ExportFiles, generated: Container[str | N
     """
     if not any(map(fields.has, _ATTACHMENT_FIELDS)):
         return []
-    names = dict(_subtitles(fields.look("subtitles")))
+    names = dict(_subtitles(fields.view("subtitles")))
     refs = dict.fromkeys(
         (
-            *(name for name in _names_in(fields.look("attachedFiles")) if name not in generated),
-            *_names_in(fields.look("imageFile")),
-            *_names_in(fields.look("audioFiles")),
+            *(name for name in _names_in(fields.view("attachedFiles")) if name not in generated),
+            *_names_in(fields.view("imageFile")),
+            *_names_in(fields.view("audioFiles")),
             *names,
         )
     )

@@ -76,7 +76,7 @@ def entries(record: CommonRecord, files: ExportFiles, note: Notes, location: str
     language, answers, details = _language(record.header), record.safeHtmlItem, record.details
     if (
         language is None
-        or not timestamps.is_moment(record.time)
+        or not timestamps.is_timestamp(record.time)
         or (details and any(map(is_message_detail, details)))
     ):
         return None

@@ -55,7 +55,7 @@ def conversation_ids_of(title_url: Any, details: Any) -> list[str]:
 
 def time_of(written: Any) -> str | None:
     """Get the time of a record, from JSON or in the format of a page."""
-    at = timestamps.moment(written)
+    at = timestamps.parse_timestamp(written)
     if at is None and written.__class__ is str and (parsed := dates.parse_time(written)):
         return parsed.at
     return at
@@ -63,7 +63,7 @@ def time_of(written: Any) -> str | None:
 
 def entries(fields: Fields, at: str | None, files: ExportFiles) -> Iterator[Entry]:
     """Yield the messages of a record; without any, an event."""
-    key = fields.look("time"), fields.look("title")
+    key = fields.view("time"), fields.view("title")
     _check_time(fields, at)
     messages = _detail_messages(fields) or _interaction_messages(fields) or _prompt_and_answer(fields, files)
     rest = {name: value for name, value in fields.rest().items() if value is not None}
@@ -85,7 +85,7 @@ def entries(fields: Fields, at: str | None, files: ExportFiles) -> Iterator[Entr
 
 def _check_time(fields: Fields, at: str | None) -> None:
     """Keep the time in the remaining fields if its format differs, and note what is wrong with it."""
-    written = fields.look("time")
+    written = fields.view("time")
     if at == written and at is not None:
         fields.drop("time")
     elif written is None:
@@ -93,7 +93,7 @@ def _check_time(fields: Fields, at: str | None) -> None:
     elif at is None:
         fields.note(Kind.BAD_TIME, fields.where, f"time: {str(written)[:60]!r}")
     elif (
-        timestamps.moment(written) is None
+        timestamps.parse_timestamp(written) is None
         and (parsed := dates.parse_time(written))
         and parsed.unknown_zone is not None
     ):
@@ -103,7 +103,7 @@ def _check_time(fields: Fields, at: str | None) -> None:
 
 def _detail_messages(fields: Fields) -> list[_MessageContent]:
     """Read variant A: `details` with names and values. Other details stay in the fields."""
-    details = fields.look("details")
+    details = fields.view("details")
     if details.__class__ is not list or not any(map(is_message_detail, details)):
         return []
     messages = [
@@ -127,7 +127,7 @@ def _if_any(name: str, rest: dict[str, Any]) -> dict[str, Any]:
 
 def _interaction_messages(fields: Fields) -> list[_MessageContent]:
     """Read variant B: `userInteractions`, each with a request and a response in JSON."""
-    interactions = fields.look("userInteractions")
+    interactions = fields.view("userInteractions")
     if interactions.__class__ is not list:
         return []
     messages: list[_MessageContent] = []
@@ -197,7 +197,7 @@ def _text_in(value: str) -> str:
 def _prompt_and_answer(fields: Fields, files: ExportFiles) -> list[_MessageContent]:
     """Read what real exports have: the prompt after a verb in the title, the answer as HTML."""
     answer = _answer(fields, files)
-    title = fields.look("title")
+    title = fields.view("title")
     if title.__class__ is not str or not is_gemini_record(fields.rest()):
         return [answer] if answer else []
     language = titles.language_of(_product(fields))
@@ -223,7 +223,7 @@ def _canvas_message(fields: Fields, title: str) -> list[_MessageContent]:
     verb, name_and_text = titles.canvas(title) or titles.Title("", None)
     if name_and_text is None:
         return []
-    subtitles = fields.look("subtitles")
+    subtitles = fields.view("subtitles")
     lines: list[Any] = subtitles if subtitles.__class__ is list else []
     texts = [line["name"] for line in lines if _is_text(line)]
     name, _, below = name_and_text.partition("\n")
@@ -252,17 +252,17 @@ def with_files(verb: str, prompt: str, media: list[Media]) -> tuple[list[Part], 
 
 
 def _product(fields: Fields) -> str | None:
-    header = fields.look("header")
+    header = fields.view("header")
     if header.__class__ is str:
         return str(header)
-    products = fields.look("products")
+    products = fields.view("products")
     first = products[0] if products.__class__ is list and products else None
     return first if first.__class__ is str else None
 
 
 def _answer(fields: Fields, files: ExportFiles) -> _MessageContent | None:
     """Read the answer as Markdown; the message also stores its HTML."""
-    items = fields.look("safeHtmlItem")
+    items = fields.view("safeHtmlItem")
     blocks = [items] if items.__class__ in (dict, str) else items
     if blocks.__class__ is not list:
         return None

@@ -33,10 +33,10 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
 
 
 def _conversation(fields: Fields, source: Source) -> Conversation:
-    created = fields.look("creation_time")
+    created = fields.view("creation_time")
     turns = fields.items("conversation_turns") or []
-    conversation_id = ids.made(SOURCE, created, _first_prompt(turns) if turns else fields.look("title"))
-    started, updated = fields.moment("creation_time"), fields.moment("last_modification_time")
+    conversation_id = ids.made(SOURCE, created, _first_prompt(turns) if turns else fields.view("title"))
+    started, updated = fields.timestamp("creation_time"), fields.timestamp("last_modification_time")
     reader = _TurnReader(conversation_id, source, fields.note)
     timeline = [entry for index, turn in enumerate(turns) for entry in reader.entries(index, turn)]
     return Conversation(
@@ -83,13 +83,13 @@ class _TurnReader:
             other_fields = {}
 
     def _message(self, fields: Fields, name: str, location: str) -> Message:
-        key = name, str(fields.look("turn_index") if fields.has("turn_index") else location)
+        key = name, str(fields.view("turn_index") if fields.has("turn_index") else location)
         self._key_counts[key] += 1
         return Message(
             id=ids.made(self._id, *key, self._key_counts[key]),
             made_id=True,
             role=_ROLES[name],
-            at=fields.moment("turn_last_modified"),
+            at=fields.timestamp("turn_last_modified"),
             parts=_prompt_parts(fields) if name == "user_turn" else _answer_parts(fields, self._source),
             extra=fields.rest(),
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Media, MediaKind
 from agent_journal.notes import Kind
@@ -87,12 +87,12 @@ def _detect_media(file: Source, note: Notes) -> Media:
 
 def attachments(fields: Fields, assets: Assets, generated: list[str]) -> list[Media]:
     """List the images of a response, including those in `generated`, and the files that it names."""
-    listed_urls = fields.look("generated_image_urls")
+    listed_urls = fields.view("generated_image_urls")
     more = [url for url in generated if listed_urls.__class__ is not list or url not in listed_urls]
     result = [assets.media(url, "image", fields.note) for url in more]
     for name, kind in _ATTACHMENT_FIELDS.items():
         values = fields.items(name) or []
-        result += [assets.media(value, kind, fields.note) for value in values if words(value)]
+        result += [assets.media(value, kind, fields.note) for value in values if nonempty_str(value)]
         result += [from_object(value, kind) for value in objects(values)]
         if invalid := [value for value in values if value.__class__ not in (str, dict)]:
             fields.keep(name, invalid)
@@ -121,4 +121,4 @@ def kind_of(mime: str | None) -> MediaKind | None:
 
 
 def _first(value: JsonObject, names: tuple[str, ...]) -> str | None:
-    return next((text for name in names if (text := words(value.get(name)))), None)
+    return next((text for name in names if (text := nonempty_str(value.get(name)))), None)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.model import Citation, Media
 from agent_journal.readers.grok.values import JsonObject, enclosed
 
@@ -37,7 +37,7 @@ def citations(fields: Fields, text: str) -> list[Citation]:
     index_by_url: dict[str | None, int] = {
         cited_page.url: index for index, cited_page in reversed([*enumerate(pages)]) if cited_page.url
     }
-    for cited_page, start, end in _marked(text, _cards(fields.look("card_attachments_json")), pages):
+    for cited_page, start, end in _marked(text, _cards(fields.view("card_attachments_json")), pages):
         index = index_by_url.get(cited_page.url)
         if index is None:
             index_by_url[cited_page.url] = len(pages)
@@ -60,10 +60,10 @@ def without_marks(text: str) -> str:
 def web_images(fields: Fields) -> list[Media]:
     """List the images from the web that an answer displays, from their cards, which stay unchanged."""
     images: list[Media] = []
-    for card in _cards(fields.look("card_attachments_json")).values():
+    for card in _cards(fields.view("card_attachments_json")).values():
         image = card.get("image")
-        if image.__class__ is dict and (url := words(image.get("original"))):
-            images.append(Media(kind="image", name=words(image.get("title")), ref=url))
+        if image.__class__ is dict and (url := nonempty_str(image.get("original"))):
+            images.append(Media(kind="image", name=nonempty_str(image.get("title")), ref=url))
     return images
 
 
@@ -72,20 +72,20 @@ def generated_images(fields: Fields) -> list[str]:
 
     The list of URLs may have them too. An unfinished image may have a card for each state.
     """
-    cards = fields.look("card_attachments_json")
+    cards = fields.view("card_attachments_json")
     if not cards or cards.__class__ is not list:
         return []
     url_by_image: dict[str, str] = {}
     for card in _cards([card for card in cards if _IMAGE_CHUNK in str(card)]).values():
         chunk = card.get(_IMAGE_CHUNK)
-        if chunk.__class__ is dict and (url := words(chunk.get("imageUrl"))):
-            url_by_image[words(chunk.get("imageUuid")) or url] = url
+        if chunk.__class__ is dict and (url := nonempty_str(chunk.get("imageUrl"))):
+            url_by_image[nonempty_str(chunk.get("imageUuid")) or url] = url
     return [*url_by_image.values()]
 
 
 def from_search_result(value: JsonObject) -> Citation:
     """Convert a search result to a citation; values without a field of their own are in `extra`."""
-    known = {name: words(value.get(name)) for name in ("title", "url", "preview")}
+    known = {name: nonempty_str(value.get(name)) for name in ("title", "url", "preview")}
     rest = {name: item for name, item in value.items() if not known.get(name) and item not in (None, "")}
     return Citation(title=known["title"], url=known["url"], text=known["preview"], extra=rest)
 
@@ -108,7 +108,7 @@ def _cards(cards: Any) -> dict[str, JsonObject]:
                 value = msgspec.json.decode(card)
             except (msgspec.DecodeError, RecursionError, UnicodeError):
                 continue  # it stays in `extra`
-        if value.__class__ is dict and (name := words(value.get("id"))):
+        if value.__class__ is dict and (name := nonempty_str(value.get("id"))):
             by_id[name] = value
     return by_id
 
@@ -121,7 +121,7 @@ def _marked(
         attributes, _, content = mark.partition(">")
         card, number = _CARD.search(attributes), _NUMBER.search(content)
         page_card = cards.get(card[1]) if card else None
-        if page_card is not None and words(page_card.get("url")):
+        if page_card is not None and nonempty_str(page_card.get("url")):
             yield (
                 from_search_result({name: page_card.get(name) for name in ("title", "url", "preview")}),
                 start,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Conversation, Media, Memory, Message, Text, ids
 from agent_journal.readers.grok.assets import kind_of
 from agent_journal.readers.grok.names import SOURCE
@@ -27,8 +27,10 @@ def identity(account: JsonObject) -> Memory:
     """Convert the account to a memory about the person; all its fields are in `extra`."""
     user = account.get("user")
     profile: JsonObject = user if user.__class__ is dict else {}
-    facts = [f"{name}: {value}" for name in _PROFILE_FIELDS if (value := words(profile.get(name)))]
-    person = next((text for name in ("userId", "user_id", "id") if (text := words(profile.get(name)))), None)
+    facts = [f"{name}: {value}" for name in _PROFILE_FIELDS if (value := nonempty_str(profile.get(name)))]
+    person = next(
+        (text for name in ("userId", "user_id", "id") if (text := nonempty_str(profile.get(name)))), None
+    )
     return Memory(
         id=ids.made(SOURCE, "identity", person or account),
         made_id=True,
@@ -46,7 +48,7 @@ def project(record: JsonObject, location: str, note: Notes) -> Iterator[Memory]:
     stated = take_id(fields, *_PROJECT_IDS)
     project_id = stated or ids.made(SOURCE, "project", record)
     at = _at(fields)
-    if words(fields.look("custom_personality")):
+    if nonempty_str(fields.view("custom_personality")):
         yield Memory(
             id=ids.made(SOURCE, "instruction", project_id),
             made_id=True,
@@ -56,7 +58,7 @@ def project(record: JsonObject, location: str, note: Notes) -> Iterator[Memory]:
             about=project_id,
             at=at,
         )
-    texts = [text for name in ("name", "title", "description") if (text := words(fields.look(name)))]
+    texts = [text for name in ("name", "title", "description") if (text := nonempty_str(fields.view(name)))]
     yield Memory(
         id=project_id,
         made_id=stated is None,
@@ -72,7 +74,7 @@ def project(record: JsonObject, location: str, note: Notes) -> Iterator[Memory]:
 def generic_memory(kind: str, record: Any, location: str, note: Notes) -> Memory:
     """Convert any other record to a memory: a task, or a record of an unknown kind."""
     fields = Fields(record if record.__class__ is dict else {"value": record}, note, location)
-    title = next((text for name in _TITLES if (text := words(fields.look(name)))), None)
+    title = next((text for name in _TITLES if (text := nonempty_str(fields.view(name)))), None)
     content_id = ids.made(SOURCE, kind, record)
     stated = take_id(fields, "id", "_id", f"{kind}_id")
     return Memory(
@@ -97,7 +99,7 @@ def media_post(record: JsonObject, location: str, assets: Assets, note: Notes) -
     if prompt := fields.text("original_prompt"):
         prompt_id = ids.made(SOURCE, post_id, "prompt")
         timeline.append(Message(id=prompt_id, made_id=True, role="user", at=at, parts=[Text(text=prompt)]))
-    kind = kind_of(words(fields.look("media_type"))) or "file"
+    kind = kind_of(nonempty_str(fields.view("media_type"))) or "file"
     link = fields.text("link")
     media = assets.media(link or post_id, kind, note)
     answer = Message(
@@ -121,5 +123,5 @@ def media_post(record: JsonObject, location: str, assets: Assets, note: Notes) -
 
 
 def _at(fields: Fields) -> str | None:
-    name = next((name for name in _TIMES if fields.look(name) is not None), None)
-    return None if name is None else fields.moment(name)
+    name = next((name for name in _TIMES if fields.view(name) is not None), None)
+    return None if name is None else fields.timestamp(name)

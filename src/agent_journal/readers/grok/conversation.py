@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Conversation, Message, Summary, ids, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.names import SOURCE
@@ -33,7 +33,7 @@ def read_entry(entry: JsonObject, location: str, assets: Assets, note: Notes) ->
     if stated is None:
         note(Kind.MISSING_ID, location, "no id and no conversation_id")
     conversation_id = stated or ids.made(
-        SOURCE, details.look("title"), details.look("create_time"), responses[:1]
+        SOURCE, details.view("title"), details.view("create_time"), responses[:1]
     )
     timeline = _Timeline(conversation_id, location, assets, note)
     for index, response in enumerate(responses):
@@ -46,11 +46,11 @@ def read_entry(entry: JsonObject, location: str, assets: Assets, note: Notes) ->
         made_id=stated is None,
         source=SOURCE,
         title=details.text("title"),
-        started_at=details.moment("create_time"),
-        updated_at=details.moment("modify_time"),
+        started_at=details.timestamp("create_time"),
+        updated_at=details.timestamp("modify_time"),
         account_id=details.text("user_id"),
         model=_model(entries),
-        tags=["starred"] if details.look("starred") is True else [],
+        tags=["starred"] if details.view("starred") is True else [],
         shape="tree" if timeline.has_parents or len(entries) < 2 else "list",  # noqa: PLR2004 (one message has no order)
         head_id=timeline.head(details, entries),
         timeline=entries,
@@ -60,7 +60,7 @@ def read_entry(entry: JsonObject, location: str, assets: Assets, note: Notes) ->
 
 
 def _summaries(details: Fields) -> list[Summary]:
-    text = words(details.look("summary"))
+    text = nonempty_str(details.view("summary"))
     if text is not None:
         details.drop("summary")
     return [] if text is None else [Summary(text=text)]
@@ -151,7 +151,7 @@ class _Timeline:
         """Get the leaf on display; often the export names none, or one that it does not have."""
         if not self.has_parents:
             return None
-        leaf = words(details.look("leaf_response_id"))
+        leaf = nonempty_str(details.view("leaf_response_id"))
         if leaf is not None and leaf in self._by_id:
             details.drop("leaf_response_id")
             return leaf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Event, Message, Text, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.assets import attachments
@@ -52,23 +52,23 @@ def read_response(
 ) -> Message:
     """Convert a response to a message."""
     fields = Fields(record, note, location)
-    look = fields.look
-    sender = look("sender")
+    view = fields.view
+    sender = view("sender")
     is_human = sender.__class__ is str and sender.strip().lower() == "human"
-    if not is_human and not words(sender):
+    if not is_human and not nonempty_str(sender):
         note(Kind.UNKNOWN_TYPE, location, "a response without a sender is read as an answer")
     stated = take_id(fields, "_id", "response_id")
-    at = fields.moment("create_time")
+    at = fields.timestamp("create_time")
     if stated is None:
         note(Kind.MISSING_ID, location, "no _id and no response_id")
-    if look("conversation_id") == conversation_id:
+    if view("conversation_id") == conversation_id:
         fields.drop("conversation_id")
-    if look("thinking_start_time") is not None or look("thinking_end_time") is not None:
+    if view("thinking_start_time") is not None or view("thinking_end_time") is not None:
         _normalize_time(fields, "thinking_start_time")
         _normalize_time(fields, "thinking_end_time")
-    model = fields.text("model") or (None if is_human else _model_from_metadata(look("metadata"), sender))
+    model = fields.text("model") or (None if is_human else _model_from_metadata(view("metadata"), sender))
     return Message(
-        id=stated or ids.made(SOURCE, conversation_id, at, sender, look("message")),
+        id=stated or ids.made(SOURCE, conversation_id, at, sender, view("message")),
         made_id=stated is None,
         parent_id=_parent(fields),
         role="user" if is_human else "assistant",
@@ -80,18 +80,18 @@ def read_response(
 
 
 def _parent(fields: Fields) -> str | None:
-    parent = identifier(fields.look("parent_response_id"))
-    if parent is not None or not fields.look("parent_response_id"):
+    parent = identifier(fields.view("parent_response_id"))
+    if parent is not None or not fields.view("parent_response_id"):
         fields.drop("parent_response_id")
     return parent
 
 
 def _parts(fields: Fields, assets: Assets, *, is_human: bool) -> list[Part]:
     text = fields.text("message") or ""
-    if not any(map(fields.look, _PART_FIELDS)) and MARK not in text:
+    if not any(map(fields.view, _PART_FIELDS)) and MARK not in text:
         return [Text(text=text)] if text else []
     parts: list[Part] = []
-    if any(map(fields.look, _REASONING_FIELDS)):
+    if any(map(fields.view, _REASONING_FIELDS)):
         parts += ThinkingReader(fields).read()
     sources = citations(fields, text)
     if MARK in text and not is_human and (plain_text := without_marks(text)) != text:
@@ -104,14 +104,14 @@ def _parts(fields: Fields, assets: Assets, *, is_human: bool) -> list[Part]:
 
 def _normalize_time(fields: Fields, name: str) -> None:
     """Normalize a time that stays in the remaining fields."""
-    if fields.look(name) is not None and (at := fields.moment(name)) is not None:
+    if fields.view(name) is not None and (at := fields.timestamp(name)) is not None:
         fields.keep(name, at)
 
 
 def _model_from_metadata(metadata: Any, sender: Any) -> str | None:
     """Get the model of an answer that names none: the requested one, or the sender (`grok-3`)."""
     requested = requested_model(metadata)
-    name = words(sender)
+    name = nonempty_str(sender)
     return requested or (name if name and name.lower().startswith("grok-") else None)
 
 
@@ -121,7 +121,7 @@ def requested_model(metadata: Any) -> str | None:
         return None
     for name, key in (("request_metadata", "resolved_model"), ("requestModelDetails", "modelId")):
         details = metadata.get(name)
-        if details.__class__ is dict and (model := words(details.get(key))):
+        if details.__class__ is dict and (model := nonempty_str(details.get(key))):
             return model
     return None
 

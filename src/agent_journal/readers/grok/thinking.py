@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.model import Other, Reasoning, Text, ToolCall, ToolResult
 from agent_journal.notes import Kind
 from agent_journal.readers.grok.citations import from_search_result
@@ -38,13 +38,13 @@ class ThinkingReader:
 
     def read(self) -> list[Part]:
         """Read the reasoning, calls and results of a response."""
-        look = self._fields.look
+        look = self._fields.view
         traces: list[str] = []
-        if trace := words(look("thinking_trace")):
+        if trace := nonempty_str(look("thinking_trace")):
             traces.append(trace)
             self._add_trace(trace, {})
         for agent in objects(look("agent_thinking_traces")):
-            trace = words(agent.get("thinking_trace"))
+            trace = nonempty_str(agent.get("thinking_trace"))
             if trace and trace != look("thinking_trace"):
                 traces.append(trace)
                 self._add_trace(trace, {"agent_id": agent["agent_id"]} if "agent_id" in agent else {})
@@ -88,7 +88,7 @@ class ThinkingReader:
         calls: list[ToolCall] = []
         answers: list[str] = []
         for tag in _ordered(texts, step.get("tag_order")):
-            body = words(texts[tag])
+            body = nonempty_str(texts[tag])
             if body is None:
                 continue
             if tag == _RESULT:
@@ -107,7 +107,7 @@ class ThinkingReader:
         """Add the results of a step's tools, each for its call."""
         answered: set[str | None] = set()
         for result in objects(step.get("tool_usage_results")):
-            call_id = words(result.get("tool_usage_card_id"))
+            call_id = nonempty_str(result.get("tool_usage_card_id"))
             answered.add(call_id)
             call = self._calls.get(call_id or "")
             if call is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import words
+from agent_journal.decoding.fields import nonempty_str
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,14 +30,14 @@ def identifier(value: Any) -> str | None:
     """Get an id: a string, or MongoDB's `{"$oid": …}`."""
     if value.__class__ is dict:
         value = value.get("$oid")
-    return words(value)
+    return nonempty_str(value)
 
 
 def take_id(fields: Fields, *names: str) -> str | None:
     """Take the first id among some fields; a different one in another field stays."""
     first: str | None = None
     for name in names:
-        stated = identifier(fields.look(name))
+        stated = identifier(fields.view(name))
         if first is None:
             first = stated
         if stated is not None and stated == first:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, nonempty_str, objects
 from agent_journal.decoding.text_encoding import utf8
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs.input import Reading
@@ -48,7 +48,7 @@ def _chats(files: Iterable[Source], note: Notes) -> Iterator[Conversation]:
     for file in files:
         try:
             for location, item in _items(file, note.about(file.label)):
-                chats.setdefault(words(item.get("chatId")) or "", []).append((location, item))
+                chats.setdefault(nonempty_str(item.get("chatId")) or "", []).append((location, item))
         except UnreadableSource as error:
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
     for chat_id, items in chats.items():
@@ -87,15 +87,15 @@ def _message(chat_id: str, item: JsonObject, location: str, accounts: set[str], 
     fields = Fields(item, note, location)
     if chat_id:
         fields.drop("chatId")
-    account = words(fields.look("accountId"))
+    account = nonempty_str(fields.view("accountId"))
     if account is not None:
         accounts.add(account)
-    at, text, is_user = fields.moment("createdAt"), fields.text("message"), _is_user(fields.look("sender"))
+    at, text, is_user = fields.timestamp("createdAt"), fields.text("message"), _is_user(fields.view("sender"))
     plain_text = text
     if text and MARK in text and not is_user and (plain_text := without_marks(text)) != text:
         fields.keep("message", text)
     parts: list[Part] = [Text(text=plain_text)] if plain_text else []
-    if fields.look("attachments"):
+    if fields.view("attachments"):
         attachments = fields.items("attachments") or []
         parts += [from_object(attachment, "file") for attachment in objects(attachments)]
         if invalid := [attachment for attachment in attachments if attachment.__class__ is not dict]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Event, Message, Part, ToolCall, roles
 from agent_journal.readers.kimi import names
 from agent_journal.readers.kimi.content import parse_call, parse_content, parse_part, result_of, usage_of
@@ -37,14 +37,14 @@ class CliWire:
         """Add a record: the metadata, or a message to the user interface."""
         body = record.nested("message")
         if body is None:
-            self.is_known = self.is_known or record.look("type") == names.METADATA
+            self.is_known = self.is_known or record.view("type") == names.METADATA
             self._timeline.add(_event(record.take("type"), record.rest(), None), record.where)
             return
         self.is_known = True
-        at = record.moment("timestamp")
+        at = record.timestamp("timestamp")
         payload = body.bag("payload")
         if payload is None:
-            self._timeline.add(_event(body.look("type"), record.rest(), at), record.where)
+            self._timeline.add(_event(body.view("type"), record.rest(), at), record.where)
             return
         self._add_payload(body.take("type"), Fields(payload, self._note, record.where), at)
 
@@ -85,7 +85,7 @@ class CliWire:
 
     def _extend_call(self, payload: Fields) -> bool:
         """Add a piece of its arguments to the last call."""
-        step, piece = self._timeline.step, words(payload.look("arguments_part"))
+        step, piece = self._timeline.step, nonempty_str(payload.view("arguments_part"))
         last = step.parts[-1] if step is not None and step.parts else None
         if piece is None or step is None or not isinstance(last, ToolCall):
             return False
@@ -95,7 +95,7 @@ class CliWire:
     def _add_usage(self, status: Fields, at: str | None) -> None:
         """Give a step the tokens that the status after it states."""
         usage, step = (
-            usage_of(status.look("token_usage"), words(status.look("message_id"))),
+            usage_of(status.view("token_usage"), nonempty_str(status.view("message_id"))),
             self._timeline.step,
         )
         if usage is None:
@@ -107,9 +107,11 @@ class CliWire:
 
     def _add_subagent_event(self, payload: Fields, at: str | None) -> bool:
         """Add a record of a subagent that has no file of its own."""
-        event = payload.look("event")
-        call = words(payload.look("parent_tool_call_id")) or words(payload.look("task_tool_call_id"))
-        has_file = words(payload.look("agent_id")) in self._agents_with_files
+        event = payload.view("event")
+        call = nonempty_str(payload.view("parent_tool_call_id")) or nonempty_str(
+            payload.view("task_tool_call_id")
+        )
+        has_file = nonempty_str(payload.view("agent_id")) in self._agents_with_files
         if has_file or event.__class__ is not dict or event.get("payload").__class__ is not dict:
             return False
         own_step = self._timeline.step
@@ -135,7 +137,7 @@ class Context:
 
     def add(self, record: Fields) -> None:
         """Add a message, or a record between messages."""
-        name = record.look("role")
+        name = record.view("role")
         role = "system" if name == "_system_prompt" else roles.role(name)
         if role is None:
             self._timeline.add(_event(record.take("role"), record.rest(), None), record.where)

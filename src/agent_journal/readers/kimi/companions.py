@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Link
 from agent_journal.model.ids import is_uuid
@@ -58,7 +58,7 @@ class Place:
     def folder_by_prompt(self) -> str | None:
         """Return the project's folder, which Kimi CLI's system prompt names: its hash is a folder's name."""
         file = self.source.companion(*self._up, _CONTEXT)
-        prompt = _first_line(file, lambda record: words(record.get("content")) or "")
+        prompt = _first_line(file, lambda record: nonempty_str(record.get("content")) or "")
         match = _FOLDER_IN_PROMPT.search(prompt or "")
         if match is None:
             return None
@@ -83,7 +83,7 @@ class Place:
     def description(self, note: Notes) -> str | None:
         """Return what a subagent of Kimi CLI was asked for, in a few words."""
         file = self.source.companion(_META) if self.agent is not None else None
-        return words(_load(file, note).look("description"))
+        return nonempty_str(_load(file, note).view("description"))
 
 
 def link(state: Fields, place: Place, agent: str | None) -> Link | None:
@@ -91,11 +91,11 @@ def link(state: Fields, place: Place, agent: str | None) -> Link | None:
     if place.session is None:
         return None
     if agent is None:
-        origin = words(state.look("forkedFrom"))
+        origin = nonempty_str(state.view("forkedFrom"))
         return None if origin is None else Link(conversation_id=origin, relation="fork")
-    agents = state.look("agents")
+    agents = state.view("agents")
     own = agents.get(agent) if agents.__class__ is dict else None
-    parent = words(own.get("parentAgentId")) if own.__class__ is dict else None
+    parent = nonempty_str(own.get("parentAgentId")) if own.__class__ is dict else None
     return Link(
         conversation_id=id_of(place.session, None if parent == _MAIN else parent),
         relation="subagent",
@@ -111,16 +111,16 @@ def id_of(session: str, agent: str | None) -> str:
 def _call_in(record: dict[str, Any], agent: str) -> str | None:
     """Return the call that a record says has started an agent."""
     if record.get("subagentId") == agent:
-        return words(record.get("parentToolCallId"))
+        return nonempty_str(record.get("parentToolCallId"))
     event, message = record.get("event"), record.get("message")
     if event.__class__ is dict:
         result = event.get("result")
         output = result.get("output") if result.__class__ is dict else None
         is_start = output.__class__ is str and output.startswith(f"agent_id: {agent}\n")
-        return words(event.get("toolCallId")) if is_start else None
+        return nonempty_str(event.get("toolCallId")) if is_start else None
     payload = message.get("payload") if message.__class__ is dict else None
     if payload.__class__ is dict and payload.get("agent_id") == agent:
-        return words(payload.get("parent_tool_call_id"))
+        return nonempty_str(payload.get("parent_tool_call_id"))
     return None
 
 

@@ -68,9 +68,9 @@ def parse_call(raw: Any, note: Notes, location: int | str) -> Part:
     if raw.__class__ is not dict:
         return Other(data=raw, name="tool_call")
     fields = Fields(raw, note, location)
-    if fields.look("type") == "function":
+    if fields.view("type") == "function":
         fields.drop("type")
-    inner = fields.nested("function") if fields.look("function").__class__ is dict else None
+    inner = fields.nested("function") if fields.view("function").__class__ is dict else None
     inner = inner or fields
     name = inner.text("name") or ""
     return ToolCall(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Event, ids, tree
 from agent_journal.notes import Kind
@@ -95,9 +95,9 @@ def _make(
     own_id = id_of(place.session, place.agent) if place.session and place.is_session_folder else None
     if own_id is None:
         note(Kind.MISSING_ID, "", "the file is not in the folder of a session")
-    stated_title = words(state.look("custom_title")) or words(state.look("title"))
-    is_title = is_main and state.look("titleKind") != _REPLACEABLE
-    archived = state.look("archived")
+    stated_title = nonempty_str(state.view("custom_title")) or nonempty_str(state.view("title"))
+    is_title = is_main and state.view("titleKind") != _REPLACEABLE
+    archived = state.view("archived")
     return Conversation(
         id=own_id or ids.made(name, started_at or first),
         made_id=own_id is None,
@@ -106,7 +106,7 @@ def _make(
         started_at=started_at or first,
         updated_at=last or started_at,
         model=first_model(entries),
-        cwd=words(state.look("cwd")) or words(state.look("workDir")) or cwd,
+        cwd=nonempty_str(state.view("cwd")) or nonempty_str(state.view("workDir")) or cwd,
         archived=True if archived is True else None,
         shape="list" if head is None else "tree",
         head_id=head,

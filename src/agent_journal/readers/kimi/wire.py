@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, nonempty_str, objects
 from agent_journal.model import Event, Message, Summary, Tool, ToolCall, roles, timestamps
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects.openai_messages import parse_tool
@@ -44,8 +44,8 @@ class Wire:
         """Add a record."""
         kind = record.take("type")
         name = kind if kind.__class__ is str else "unknown"
-        at = record.moment("time")
-        self.agent = self.agent or words(record.look("agentId"))
+        at = record.timestamp("time")
+        self.agent = self.agent or nonempty_str(record.view("agentId"))
         self.is_known = self.is_known or names.is_known_type(name)
         if name == names.MESSAGE and self._add_message(record, at):
             return
@@ -63,7 +63,7 @@ class Wire:
         """Remember what a record states about others."""
         match name:
             case names.METADATA:
-                self.created_at = self.created_at or timestamps.moment(record.look("created_at"))
+                self.created_at = self.created_at or timestamps.parse_timestamp(record.view("created_at"))
             case names.CONFIG | names.PROFILE:
                 self._configure(record)
             case names.REQUEST:
@@ -85,28 +85,28 @@ class Wire:
         return self._summaries
 
     def _configure(self, record: Fields) -> None:
-        self._alias = words(record.look("modelAlias")) or self._alias
-        disclosed = record.look("environmentDisclosure")
+        self._alias = nonempty_str(record.view("modelAlias")) or self._alias
+        disclosed = record.view("environmentDisclosure")
         inner = disclosed.get("cwd") if disclosed.__class__ is dict else None
-        self.cwd = self.cwd or words(record.look("cwd")) or words(inner)
+        self.cwd = self.cwd or nonempty_str(record.view("cwd")) or nonempty_str(inner)
 
     def _set_model(self, record: Fields) -> None:
-        self._model = words(record.look("model")) or self._model
+        self._model = nonempty_str(record.view("model")) or self._model
         if self._timeline.step is not None and not self._timeline.step.parts:
             self._timeline.step.model = self._model
 
     def _offer_tools(self, record: Fields) -> None:
-        if record.look("tools").__class__ is list:
+        if record.view("tools").__class__ is list:
             for raw in objects(record.take("tools")):
                 tool = parse_tool(raw, self._note, record.where)
                 self.tools[tool.name] = tool
 
     def _prompt_text(self, record: Fields) -> str:
         """Return the text of a prompt that the user wrote."""
-        origin = record.look("origin")
+        origin = record.view("origin")
         is_users = origin.__class__ is dict and origin.get("kind") == _USER
         return (
-            text_of(parse_content(_copied(record.look("input")), self._note, record.where))
+            text_of(parse_content(_copied(record.view("input")), self._note, record.where))
             if is_users
             else ""
         )
@@ -115,7 +115,7 @@ class Wire:
         body = record.nested("message")
         if body is None:
             return False
-        name = body.look("role")
+        name = body.view("role")
         role = roles.role(name)
         if role is None:
             self._note(Kind.UNKNOWN_ROLE, record.where, f"role {str(name)[:40]!r}")
@@ -127,7 +127,7 @@ class Wire:
             id=body.text("id") or "",
             role=role or "user",
             at=at,
-            hidden=role == "user" and _is_injected(body.look("origin")),
+            hidden=role == "user" and _is_injected(body.view("origin")),
             parts=parts,
             extra=record.rest(),
         )
@@ -136,7 +136,7 @@ class Wire:
 
     def _add_loop_event(self, record: Fields, at: str | None) -> bool:
         event = record.nested("event")
-        kind = None if event is None else event.look("type")
+        kind = None if event is None else event.view("type")
         convert = _LOOP_EVENTS.get(kind) if kind.__class__ is str else None
         if event is None or convert is None:
             self._note(Kind.UNKNOWN_TYPE, record.where, f"event {str(kind)[:40]!r}")
@@ -170,7 +170,7 @@ class Wire:
 
     def _select_step(self, event: Fields) -> None:
         """Select the step that a part belongs to."""
-        step = self._steps.get(words(event.look("stepUuid")) or "")
+        step = self._steps.get(nonempty_str(event.view("stepUuid")) or "")
         if step is not None:
             self._timeline.step = step
 
@@ -182,30 +182,30 @@ class Wire:
 
     def end_step(self, event: Fields, record: Fields, at: str | None) -> None:
         """End a step, with its tokens."""
-        step = self._steps.get(words(event.look("uuid")) or "") or self._timeline.step
+        step = self._steps.get(nonempty_str(event.view("uuid")) or "") or self._timeline.step
         if step is None:
             step = self._timeline.begin(Step(event.text("uuid") or "", at, {}), record.where)
         step.stop_reason = event.text("finishReason")
-        step.usage = usage_of(event.look("usage"), step.id or None)
+        step.usage = usage_of(event.view("usage"), step.id or None)
         if step.usage is not None:
             event.drop("usage")
         event.drop("uuid", "turnId", "step")
         step.extra = {**step.extra, "end": event.rest()}
 
     def _add_usage(self, record: Fields, at: str | None) -> None:
-        usage = usage_of(record.look("usage"), None if at is None else f"{at}:{record.look('model')}")
+        usage = usage_of(record.view("usage"), None if at is None else f"{at}:{record.view('model')}")
         if usage is not None:
-            is_of_turn = record.look("usageScope") == _TURN
+            is_of_turn = record.view("usageScope") == _TURN
             self._timeline.add_usage(
                 usage, self._model or self._alias, at, record.where, is_of_turn=is_of_turn
             )
 
     def _add_summary(self, record: Fields, at: str | None) -> None:
-        summary = record.look("summary")
-        text = words(summary)
+        summary = record.view("summary")
+        text = nonempty_str(summary)
         if summary.__class__ is dict:
             text = text_of(parse_content(_copied(summary.get("content")), self._note, record.where))
-        text = text or words(record.look("contextSummary"))
+        text = text or nonempty_str(record.view("contextSummary"))
         if text:
             self._summaries.append(Summary(text=text, kind="system", at=at))
 

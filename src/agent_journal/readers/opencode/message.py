@@ -34,7 +34,7 @@ def created(info: dict[str, Any]) -> int:
     value = time.get("created") if time.__class__ is dict else None
     if value.__class__ is int:
         return value  # the app always writes milliseconds
-    return timestamps.epoch_ms(timestamps.moment(value)) or 0
+    return timestamps.epoch_ms(timestamps.parse_timestamp(value)) or 0
 
 
 def record_from_parts(name: str, parts: list[Any]) -> Record:
@@ -81,14 +81,14 @@ def convert_record(
 
 
 def _message(fields: Fields, owner: parts_of.Owner, parts: list[Part], *, made_id: bool) -> Message:
-    if fields.look("sessionID") == owner.session:
+    if fields.view("sessionID") == owner.session:
         fields.drop("sessionID")
     role = _role(fields)
     facts = _facts(fields)
-    time = (facts if fields.look("time").__class__ is not dict else fields).nested("time")
+    time = (facts if fields.view("time").__class__ is not dict else fields).nested("time")
     answer = facts.nested("assistant") if facts is not fields else None
     stated = answer or fields
-    at = None if time is None else time.moment("created")
+    at = None if time is None else time.timestamp("created")
     model = stated.text("modelID") if role == "assistant" else None
     parts += take_error(stated)
     return Message(
@@ -115,23 +115,23 @@ def stop_reason(fields: Fields) -> str | None:
 
 def take_error(fields: Fields) -> list[Part]:
     """Take the error that ended an answer, as the app shows it; not if the user aborted it."""
-    raw = fields.look("error")
+    raw = fields.view("error")
     if raw.__class__ is not dict or _ABORTED in f"{raw.get('name')} {raw.get('type')}".lower():
         return []
     error = fields.nested("error") or fields
-    details = (error.nested("data") if error.look("data").__class__ is dict else None) or error
-    text = details.text("message") if details.look("message").__class__ is str else None
+    details = (error.nested("data") if error.view("data").__class__ is dict else None) or error
+    text = details.text("message") if details.view("message").__class__ is str else None
     return [Text(text=text, extra={"type": "error"})] if text else []
 
 
 def _facts(fields: Fields) -> Fields:
     """Return the object with the time and the model, which was separate in the first versions (mid-2025)."""
-    is_old = fields.look("time") is None and fields.look("metadata").__class__ is dict
+    is_old = fields.view("time") is None and fields.view("metadata").__class__ is dict
     return (fields.nested("metadata") or fields) if is_old else fields
 
 
 def _role(fields: Fields) -> Role:
-    stated = fields.look("role")
+    stated = fields.view("role")
     role = roles.role(stated)
     if role is None:
         fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(stated)[:40]!r}")

@@ -59,7 +59,7 @@ def event(raw: dict[str, Any], index: int, owner: Owner, note: Notes, where: str
     """Convert a part to an event, which names its message."""
     fields = _fields(raw, owner, note, where)
     stated, name = fields.text("id"), fields.take("type")
-    at = _time_of(fields.look("time"))
+    at = _time_of(fields.view("time"))
     data = {"messageID": owner.message, **fields.rest()}
     return Event(
         id=stated or ids.made(owner.message, name, index), made_id=not stated, name=name, at=at, data=data
@@ -69,7 +69,7 @@ def event(raw: dict[str, Any], index: int, owner: Owner, note: Notes, where: str
 def _time_of(time: Any) -> str | None:
     if time.__class__ is not dict:
         return None
-    return timestamps.moment(time.get("created")) or timestamps.moment(time.get("start"))
+    return timestamps.parse_timestamp(time.get("created")) or timestamps.parse_timestamp(time.get("start"))
 
 
 def _fields(raw: dict[str, Any], owner: Owner, note: Notes, where: str) -> Fields:
@@ -98,14 +98,14 @@ def content(raw: Any, owner: Owner, note: Notes, where: str) -> list[Part]:
 
 
 def _text(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (all converters have it)
-    if fields.look("text").__class__ is not str:
+    if fields.view("text").__class__ is not str:
         return None
     fields.drop("type")
     return [Text(text=fields.take("text"), extra=fields.rest())]
 
 
 def _reasoning(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (all converters have it)
-    if fields.look("text").__class__ is not str:
+    if fields.view("text").__class__ is not str:
         return None
     fields.drop("type")
     text = fields.take("text")
@@ -115,11 +115,11 @@ def _reasoning(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG0
 
 def take_reasoning_state(fields: Fields, name: str) -> tuple[str | None, str | None]:
     """Take encrypted reasoning and its signature out of the metadata that the app returns to providers."""
-    metadata = fields.nested(name) if fields.look(name).__class__ is dict else None
+    metadata = fields.nested(name) if fields.view(name).__class__ is dict else None
     providers = [] if metadata is None else [*metadata.rest()]
     encrypted = signature = None
     for provider in providers:
-        inner = metadata.nested(provider) if metadata and metadata.look(provider).__class__ is dict else None
+        inner = metadata.nested(provider) if metadata and metadata.view(provider).__class__ is dict else None
         if inner is not None:
             encrypted = encrypted or _take_text(inner, _ENCRYPTED)
             signature = signature or _take_text(inner, _SIGNATURE)
@@ -127,7 +127,7 @@ def take_reasoning_state(fields: Fields, name: str) -> tuple[str | None, str | N
 
 
 def _take_text(fields: Fields, name: str) -> str | None:
-    return fields.text(name) if fields.look(name).__class__ is str else None
+    return fields.text(name) if fields.view(name).__class__ is str else None
 
 
 def _file(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (all converters have it)
@@ -158,7 +158,7 @@ def media_kind(mime: str | None) -> MediaKind:
 
 def _subtask(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (all converters have it)
     """Convert the user's prompt for another agent to a text."""
-    if fields.look("prompt").__class__ is not str:
+    if fields.view("prompt").__class__ is not str:
         return None
     return [Text(text=fields.take("prompt"), extra=fields.rest())]
 
@@ -169,14 +169,14 @@ def _agent(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (
 
 
 def _tool(fields: Fields, owner: Owner) -> list[Part] | None:
-    if fields.look("state").__class__ is not dict:
+    if fields.view("state").__class__ is not dict:
         return None
     fields.drop("type")
     name, call_id = fields.text("tool") or "", fields.text("callID")
     state = fields.nested("state")
     if state is None:
         return None
-    _remember_subagent(state.look("metadata"), call_id, owner)
+    _remember_subagent(state.view("metadata"), call_id, owner)
     arguments = state.take("input")
     result = _result(state, call_id, name)
     call = ToolCall(name=name, call_id=call_id, input=arguments, kind=tool_kind(name), extra=fields.rest())
@@ -192,14 +192,14 @@ def _remember_subagent(metadata: Any, call_id: str | None, owner: Owner) -> None
 
 def _result(state: Fields, call_id: str | None, name: str) -> ToolResult | None:
     """Take the result of a call out of its state; None while it is running."""
-    status = state.look("status")
+    status = state.view("status")
     is_failed = status == "error"
-    if not is_failed and status not in _DONE_STATUSES and state.look("output") is None:
+    if not is_failed and status not in _DONE_STATUSES and state.view("output") is None:
         return None
     state.drop("status")
-    raw_output = state.take("error" if is_failed and state.look("error") is not None else "output")
+    raw_output = state.take("error" if is_failed and state.view("error") is not None else "output")
     attachments = [_attachment(raw, state) for raw in state.items("attachments") or ()]
-    facts = {"status": status, "exit_code": _exit_code(state.look("metadata"))}
+    facts = {"status": status, "exit_code": _exit_code(state.view("metadata"))}
     is_text = raw_output.__class__ is str and not attachments
     output = raw_output if is_text else _outputs(raw_output, attachments)
     return ToolResult(
@@ -233,7 +233,7 @@ def _exit_code(metadata: Any) -> int | None:
 
 def _invocation(fields: Fields, owner: Owner) -> list[Part] | None:  # noqa: ARG001 (all converters have it)
     """Convert a tool call of the first versions (mid-2025)."""
-    if fields.look("toolInvocation").__class__ is not dict:
+    if fields.view("toolInvocation").__class__ is not dict:
         return None
     fields.drop("type")
     inner = fields.nested("toolInvocation")

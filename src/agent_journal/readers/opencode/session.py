@@ -66,8 +66,8 @@ class Sessions:
         entries = self._with_unique_ids(entries, owner)
         time = _time(fields)
         first, last = _span(entries)
-        head_id = _head_after_revert(fields.look("revert"), entries)
-        started_at = time.moment("created")
+        head_id = _head_after_revert(fields.view("revert"), entries)
+        started_at = time.timestamp("created")
         fork_link = self._forks.add(owner, started_at, entries)
         return Conversation(
             id=owner,
@@ -75,11 +75,11 @@ class Sessions:
             source=self._name,
             title=_title(fields),
             started_at=started_at or first,
-            updated_at=time.moment("updated") or last,
+            updated_at=time.timestamp("updated") or last,
             app_version=fields.text("version") or None,
             model=_model(entries, fields),
             cwd=fields.text("directory") or _folder(entries),
-            archived=True if time.look("archived") else None,
+            archived=True if time.view("archived") else None,
             shape="list" if head_id is None else "tree",
             head_id=head_id,
             link=self._link(fields, owner) or fork_link,
@@ -126,15 +126,15 @@ def _title(fields: Fields) -> str | None:
 
 def _time(fields: Fields) -> Fields:
     """Return the times of a session; the database has a column for each."""
-    time = fields.nested("time") if fields.look("time").__class__ is dict else None
+    time = fields.nested("time") if fields.view("time").__class__ is dict else None
     if time is not None:
         return time
     columns = {
         name: fields.take(f"time_{name}")
         for name in ("created", "updated", "archived", "compacting")
-        if fields.look(f"time_{name}") is not None
+        if fields.view(f"time_{name}") is not None
     }
-    if columns and fields.look("time") is None:
+    if columns and fields.view("time") is None:
         fields.keep("time", columns)
         return fields.nested("time") or Fields({}, fields.note, fields.where)
     return Fields({}, fields.note, fields.where)
@@ -158,7 +158,7 @@ def _model(entries: list[Entry], fields: Fields) -> str | None:
     for entry in entries:
         if isinstance(entry, Message) and entry.model:
             return entry.model
-    chosen = fields.look("model")
+    chosen = fields.view("model")
     name = chosen.get("id", chosen.get("modelID")) if chosen.__class__ is dict else None
     return name if name.__class__ is str else None
 
@@ -221,7 +221,7 @@ def _summaries(entries: list[Entry]) -> list[Summary]:
 
 def _without_secrets(fields: Fields) -> dict[str, Any]:
     """Return the remaining fields without the secret of a shared session, which allows to change it."""
-    share = fields.nested("share") if fields.look("share").__class__ is dict else None
+    share = fields.nested("share") if fields.view("share").__class__ is dict else None
     if share is not None:
         share.drop("secret")
     return fields.rest()

@@ -51,8 +51,8 @@ def convert_record(
     fields = Fields(raw, note, where)
     stated, kind = fields.text("id") or None, fields.take("type")
     entry_id = stated or ids.made(session, where)
-    time = fields.nested("time") if fields.look("time").__class__ is dict else None
-    at = None if time is None else time.moment("created")
+    time = fields.nested("time") if fields.view("time").__class__ is dict else None
+    at = None if time is None else time.timestamp("created")
     if kind.__class__ is str and kind in _TEXT_KINDS:
         role, hidden = _TEXT_KINDS[kind]
         parts = _text_parts(fields)
@@ -94,14 +94,14 @@ def _text_parts(fields: Fields) -> list[Part]:
 
 def _file(file: Fields) -> Media:
     """Convert a file attached to a prompt or returned by a tool."""
-    url_key = next((name for name in ("uri", "url", "data") if file.look(name).__class__ is str), "uri")
+    url_key = next((name for name in ("uri", "url", "data") if file.view(name).__class__ is str), "uri")
     return media(file, url_key, "name")
 
 
 def _shell(fields: Fields) -> list[Part]:
     command, output = fields.text("command"), fields.take("output")
     call_id = fields.text("callID") or fields.text("shellID")
-    code = fields.look("exit")
+    code = fields.view("exit")
     parts: list[Part] = [ToolCall(name="shell", call_id=call_id, input={"command": command}, kind="shell")]
     if output is not None:
         parts.append(
@@ -119,7 +119,7 @@ def _shell(fields: Fields) -> list[Part]:
 def _answer(
     fields: Fields, message_id: str, at: str | None, subagent_calls: SubagentCalls, *, made_id: bool
 ) -> Message:
-    model = fields.nested("model") if fields.look("model").__class__ is dict else None
+    model = fields.nested("model") if fields.view("model").__class__ is dict else None
     content = fields.items("content") or ()
     parts = [part for raw in content for part in _content(raw, fields, message_id, subagent_calls)]
     model_id = None if model is None else model.text("id")
@@ -139,14 +139,14 @@ def _answer(
 def _content(raw: Any, fields: Fields, message: str, subagent_calls: SubagentCalls) -> list[Part]:
     kind = raw.get("type") if raw.__class__ is dict else None
     inner = Fields(raw, fields.note, fields.where) if raw.__class__ is dict else None
-    if inner is not None and kind in ("text", "reasoning") and inner.look("text").__class__ is str:
+    if inner is not None and kind in ("text", "reasoning") and inner.view("text").__class__ is str:
         inner.drop("type")
         text = inner.take("text")
         if kind == "text":
             return [Text(text=text, extra=inner.rest())]
         encrypted, signature = take_reasoning_state(inner, "providerMetadata")
         return [Reasoning(text=text or None, encrypted=encrypted, signature=signature, extra=inner.rest())]
-    if inner is not None and kind == "tool" and inner.look("state").__class__ is dict:
+    if inner is not None and kind == "tool" and inner.view("state").__class__ is dict:
         inner.drop("type")
         return _tool(inner, message, subagent_calls)
     fields.note(Kind.UNKNOWN_TYPE, fields.where, f"content of type {str(kind)[:40]!r}")
@@ -158,7 +158,7 @@ def _tool(tool: Fields, message: str, subagent_calls: SubagentCalls) -> list[Par
     state = tool.nested("state")
     arguments = None if state is None else state.take("input")
     result = None if state is None else _result(state, call_id, name)
-    for facts in () if state is None else (state.look("metadata"), state.look("structured")):
+    for facts in () if state is None else (state.view("metadata"), state.view("structured")):
         child = facts.get("sessionID", facts.get("sessionId")) if facts.__class__ is dict else None
         if child.__class__ is str:
             subagent_calls.setdefault(child, (message, call_id))
@@ -167,7 +167,7 @@ def _tool(tool: Fields, message: str, subagent_calls: SubagentCalls) -> list[Par
 
 
 def _result(state: Fields, call_id: str | None, name: str) -> ToolResult | None:
-    status = state.look("status")
+    status = state.view("status")
     if status not in _DONE_STATUSES:
         return None
     state.drop("status")
@@ -187,7 +187,7 @@ def _result(state: Fields, call_id: str | None, name: str) -> ToolResult | None:
 
 def _error(state: Fields) -> list[Inner]:
     """Take the error of a call without a result."""
-    error = state.look("error")
+    error = state.view("error")
     if error.__class__ is str:
         return [Text(text=state.take("error"))]
     inner = state.nested("error") if error.__class__ is dict else None

@@ -21,7 +21,7 @@ _COUNT_KEYS = ("input", "output", "reasoning", "total")
 
 def usage(fields: Fields, at: str | None, model: str | None) -> Usage | None:
     """Take the usage of an answer; `input` is without cached tokens, `output` without reasoning."""
-    raw, cost = fields.look("tokens"), fields.look("cost")
+    raw, cost = fields.view("tokens"), fields.view("cost")
     counts = _counts(raw)
     if counts is None:
         if raw is not None:

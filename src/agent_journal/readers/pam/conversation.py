@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Conversation, Event, Message, ids, tree
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.pam import restored
@@ -69,7 +69,7 @@ def _restored(record: JsonObject, messages: list[Any], note: Notes) -> Conversat
     value = record.get("provider")
     provider: JsonObject = value if value.__class__ is dict else {}
     tags = record.get("tags")
-    timeline = restored.Timeline(messages, words(provider.get("name")) or "", note)
+    timeline = restored.Timeline(messages, nonempty_str(provider.get("name")) or "", note)
     return replace(
         conversation,
         title=_string(record.get("title")),
@@ -90,7 +90,7 @@ def _converted(record: JsonObject, messages: list[Any], note: Notes) -> Conversa
     """Convert a conversation that another program wrote."""
     fields = Fields(record, note, "conversation")
     fields.drop("schema")
-    if fields.look("schema_version") == "1.0":
+    if fields.view("schema_version") == "1.0":
         fields.drop("schema_version")
     stated_id = fields.text("id") or None
     if stated_id is None:
@@ -106,8 +106,8 @@ def _converted(record: JsonObject, messages: list[Any], note: Notes) -> Conversa
         made_id=stated_id is None,
         source=SOURCE,
         title=fields.text("title"),
-        started_at=None if temporal is None else temporal.moment("created_at"),
-        updated_at=None if temporal is None else temporal.moment("updated_at"),
+        started_at=None if temporal is None else temporal.timestamp("created_at"),
+        updated_at=None if temporal is None else temporal.timestamp("updated_at"),
         model=fields.text("model"),
         account_id=None if provider is None else provider.text("account_id"),
         archived=fields.flag("is_archived"),

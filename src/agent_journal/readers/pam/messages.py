@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, nonempty_str, objects
 from agent_journal.model import (
     Citation,
     Code,
@@ -75,16 +75,16 @@ class MessageReader:
         message_id, is_made = self._id(fields, index)
         role = _role(fields)
         parts = _Content(fields, role, (self._conversation_id, message_id), self._answered_ids).parts()
-        if fields.look("provider_message_id") == message_id:
+        if fields.view("provider_message_id") == message_id:
             fields.drop("provider_message_id")
-        if fields.look("raw_metadata") == {}:
+        if fields.view("raw_metadata") == {}:
             fields.drop("raw_metadata")
         return Message(
             id=message_id,
             made_id=is_made,
             role=role,
             parent_id=self._parent(fields, message_id),
-            at=fields.moment("created_at"),
+            at=fields.timestamp("created_at"),
             model=fields.text("model"),
             parts=parts,
             usage=_usage(fields, role),
@@ -105,7 +105,7 @@ class MessageReader:
 
     def _parent(self, fields: Fields, message_id: str) -> str | None:
         """Get the stated parent, else the message that lists this one among its children."""
-        children = fields.look("children_ids")
+        children = fields.view("children_ids")
         if children.__class__ is list and all(self._is_child(child, message_id) for child in children):
             fields.drop("children_ids")
         return fields.text("parent_id") or self._listed_parents.get(message_id)
@@ -121,7 +121,7 @@ def _parents(messages: list[Any]) -> tuple[dict[str, str], dict[str, str]]:
     stated: dict[str, str] = {}
     listed: dict[str, str] = {}
     for message in objects(messages):
-        message_id, parent = words(message.get("id")), words(message.get("parent_id"))
+        message_id, parent = nonempty_str(message.get("id")), nonempty_str(message.get("parent_id"))
         if message_id is None:
             continue
         if parent is not None:
@@ -140,7 +140,7 @@ def _answered_ids(messages: list[Any]) -> set[str]:
         for message in objects(messages)
         if message.get("role") == "tool"
         for call in objects(message.get("tool_calls"))
-        if (call_id := words(call.get("id")))
+        if (call_id := nonempty_str(call.get("id")))
     }
 
 
@@ -156,7 +156,7 @@ def _role(fields: Fields) -> Role:
 
 def _usage(fields: Fields, role: Role) -> Usage | None:
     """Get the output tokens of an answer. The count of a prompt is not usage and stays in `extra`."""
-    count = fields.look("token_count")
+    count = fields.view("token_count")
     if role != "assistant" or count.__class__ is not int or count < 0:
         if count is None:
             fields.drop("token_count")
@@ -177,7 +177,7 @@ class _Content:
         """Get text, reasoning, attachments, tool calls and tool results."""
         fields = self._fields
         parts = self._content_parts()
-        if not any(map(fields.look, _PART_FIELDS)) and fields.look("is_thought") in (None, False):
+        if not any(map(fields.view, _PART_FIELDS)) and fields.view("is_thought") in (None, False):
             fields.drop("is_thought", *_PART_FIELDS)
             return [*self._results([], parts)] if self._role == "tool" else parts
         if fields.flag("is_thought"):
@@ -201,7 +201,7 @@ class _Content:
             yield Fields(each, self._fields.note, self._fields.where)
 
     def _content_parts(self) -> list[Part]:
-        content = self._fields.look("content")
+        content = self._fields.view("content")
         match content:
             case {"type": "text", "text": str(only_text)} if only_text and content.keys() == _PLAIN_TEXT_KEYS:
                 self._fields.drop("content")
@@ -228,7 +228,7 @@ class _Content:
         """Get the attachments; one that the content names too replaces the part there."""
         attachments: list[Media] = []
         for fields in self._objects("attachments"):
-            kind = _MEDIA.get(str(fields.look("type")))
+            kind = _MEDIA.get(str(fields.view("type")))
             if kind is not None:
                 fields.drop("type")
             size = fields.whole("size_bytes")
@@ -319,7 +319,7 @@ def _part(value: Any, content: Fields) -> Part:
             extra=_rest(fields),
         )
     content.note(Kind.UNKNOWN_TYPE, content.where, f"content part {str(kind)[:40]!r}")
-    return Other(data=value, name=words(kind))
+    return Other(data=value, name=nonempty_str(kind))
 
 
 def _joined(parts: list[Part], *, with_code: bool) -> str:

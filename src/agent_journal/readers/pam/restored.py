@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.model import Event, Message, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.pam.messages import MessageReader
@@ -45,7 +45,7 @@ def extra_of(raw: Any, provider: str) -> JsonObject:
         own_fields = _EMPTY
     renamed = own_fields.get("renamed")
     names: JsonObject = renamed if renamed.__class__ is dict else {f"{provider}_metadata": "metadata"}
-    extra = {words(names.get(name)) or name: value for name, value in raw.items() if name != OWN_KEY}
+    extra = {nonempty_str(names.get(name)) or name: value for name, value in raw.items() if name != OWN_KEY}
     if own_fields.get("extra").__class__ is dict:
         extra = {**extra, **own_fields["extra"]}
     derived = own_fields.get("derived")
@@ -68,7 +68,7 @@ class Timeline:
         self.provider = provider
         self._note = note
         self._messages = messages
-        message_ids = {words(record.get("id")) for record in objects(messages)}
+        message_ids = {nonempty_str(record.get("id")) for record in objects(messages)}
         self._main_records: list[tuple[int, Any]] = []
         self._shares: dict[str, list[tuple[int, Any]]] = {}
         for index, record in enumerate(messages):
@@ -95,7 +95,7 @@ class Timeline:
         shares: list[tuple[int, Any]] = []
         if record.__class__ is dict:
             if self._shares:
-                shares = self._shares.pop(words(record.get("id")) or "", [])
+                shares = self._shares.pop(nonempty_str(record.get("id")) or "", [])
             message = self._message(record, [share for _, share in shares])
             if message is not None:
                 return [message]
@@ -224,7 +224,7 @@ class _ContentParts:
         file = _next(self._files)
         text = self._media_texts.pop(0) if self._media_texts else None
         if is_inline:
-            return {"data": (words(file.get("ref")) or "").partition(";base64,")[2], "text": text}
+            return {"data": (nonempty_str(file.get("ref")) or "").partition(";base64,")[2], "text": text}
         return {
             "kind": file.get("type"),
             "name": file.get("name"),

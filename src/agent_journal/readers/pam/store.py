@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import Fields, objects, words
+from agent_journal.decoding.fields import Fields, nonempty_str, objects
 from agent_journal.model import Memory, ids
 from agent_journal.notes import Kind
 from agent_journal.readers.pam.names import OWN_KEY, PROGRAM, SOURCE
@@ -52,13 +52,15 @@ class Store:
 
     def owner_memory(self) -> Iterator[Memory]:
         """Yield a memory about the owner with all other fields; stores of this program only repeat them."""
-        exported_by = words(self.rest.get("exported_by"))
+        exported_by = nonempty_str(self.rest.get("exported_by"))
         if not self.rest or (exported_by is not None and exported_by.startswith(PROGRAM)):
             return
         owner = self.rest.get("owner")
         owner_fields: JsonObject = owner if owner.__class__ is dict else {}
-        owner_id = words(owner_fields.get("id"))
-        stated = [f"{name}: {value}" for name in _OWNER_FIELDS if (value := words(owner_fields.get(name)))]
+        owner_id = nonempty_str(owner_fields.get("id"))
+        stated = [
+            f"{name}: {value}" for name in _OWNER_FIELDS if (value := nonempty_str(owner_fields.get(name)))
+        ]
         yield Memory(
             id=ids.made(SOURCE, "owner", owner_id or self.rest),
             made_id=True,
@@ -97,7 +99,7 @@ def read_store(file: Source, note: Notes) -> Store:
 def _conversation_path(entry: JsonObject) -> str:
     """Get the path of a conversation's file, in the bundle or elsewhere; without one, a name for notes."""
     storage = entry.get("storage")
-    reference = words(storage.get("ref")) if storage.__class__ is dict else None
+    reference = nonempty_str(storage.get("ref")) if storage.__class__ is dict else None
     return reference or f"conversation {entry.get('id')}"
 
 
@@ -139,7 +141,7 @@ def _is_unchanged(record: JsonObject, own_fields: JsonObject) -> bool:
     sealed = {name: value for name, value in record.items() if name not in _EDITABLE_FIELDS}
     metadata = {name: value for name, value in sealed.pop("metadata").items() if name != OWN_KEY}
     try:
-        return words(own_fields["seal"]) == ids.made(sealed, metadata)
+        return nonempty_str(own_fields["seal"]) == ids.made(sealed, metadata)
     except RecursionError:  # nested as deeply as can be read
         return False
 
@@ -166,7 +168,7 @@ def _converted(record: JsonObject, where: str, note: Notes) -> Memory:
         text=text,
         account_id=None if provenance is None else provenance.text("platform_user_id"),
         about=None if provenance is None else provenance.text("conversation_ref"),
-        at=None if temporal is None else temporal.moment("created_at"),
+        at=None if temporal is None else temporal.timestamp("created_at"),
         extra=fields.rest(),
     )
 
@@ -174,7 +176,7 @@ def _converted(record: JsonObject, where: str, note: Notes) -> Memory:
 def _kind(fields: Fields) -> str:
     """Get the kind of a memory; for a custom type, its name."""
     kind = fields.text("type")
-    if kind == "custom" and words(fields.look("custom_type")):
+    if kind == "custom" and nonempty_str(fields.view("custom_type")):
         fields.keep("type", kind)  # a custom type may have the name of one of the format's types
         kind = fields.text("custom_type")
     if kind is None:

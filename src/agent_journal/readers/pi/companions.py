@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import words
+from agent_journal.decoding.fields import nonempty_str
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Link
 from agent_journal.notes import Kind
@@ -52,16 +52,16 @@ def _facts_in_list(source: Source, session: str, note: Notes) -> dict[str, Any]:
     return (
         {}
         if own is None
-        else listed_facts(own, {key: words(row.get("sessionId")) for key, row in rows.items()})
+        else listed_facts(own, {key: nonempty_str(row.get("sessionId")) for key, row in rows.items()})
     )
 
 
 def listed_facts(row: dict[str, Any], sessions: dict[str, str | None]) -> dict[str, Any]:
     """Return the fields that a session's entry in OpenClaw's list states; `sessions` are ids by key."""
     known: dict[str, Any] = {}
-    if label := words(row.get("label")):
+    if label := nonempty_str(row.get("label")):
         known["title"] = label
-    spawned_by = words(row.get("spawnedBy"))
+    spawned_by = nonempty_str(row.get("spawnedBy"))
     parent = None if spawned_by is None else sessions.get(spawned_by)
     if parent is not None:
         known["link"] = Link(conversation_id=parent, relation="subagent")

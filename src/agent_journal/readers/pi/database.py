@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import words
+from agent_journal.decoding.fields import nonempty_str
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import sqlite_copy
 from agent_journal.notes import Kind
@@ -84,10 +84,10 @@ def _entries(database: Database, note: Notes) -> dict[str, dict[str, Any]]:
     for session, own_label, data in database.rows(query):
         entry = json_stream.decode(data, note, f"{_NODES} {session}") if data else {}
         if entry.__class__ is dict and (name := _text(session)):
-            entries[name] = entry | ({"label": own_label} if words(own_label) else {})
+            entries[name] = entry | ({"label": own_label} if nonempty_str(own_label) else {})
     return entries
 
 
 def _text(value: Any) -> str | None:
     value = value.decode("utf-8", "replace") if value.__class__ is bytes else value
-    return words(value)
+    return nonempty_str(value)

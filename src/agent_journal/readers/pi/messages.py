@@ -116,7 +116,7 @@ def take_usage(body: Fields, model: str | None) -> Usage | None:
         written = _first(written, counted(raw.get("cacheCreation")), counted(nested.get("write")))
     cost = raw.get("cost")
     total = cost.get("total") if cost.__class__ is dict else None
-    at = body.look("timestamp")
+    at = body.view("timestamp")
     return Usage(
         key=f"{at}:{model or ''}:{sent}:{output}:{read}:{written}" if at is not None and output else None,
         input=sent,
@@ -182,7 +182,7 @@ def _thinking(fields: Fields) -> Reasoning:
     """Convert thinking; the signature of redacted thinking is its encrypted content."""
     fields.drop("type")
     text, signature = fields.text("thinking") or None, fields.text("thinkingSignature")
-    if fields.look("redacted") is True:
+    if fields.view("redacted") is True:
         return Reasoning(text=text, encrypted=signature, extra=fields.rest())
     return Reasoning(text=text, signature=signature, extra=fields.rest())
 

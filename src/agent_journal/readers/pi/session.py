@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from msgspec.structs import replace
 
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Conversation, Link, Message, Summary, ids, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects.session_log import Entry, SessionLog, first_model, last_message
@@ -60,22 +60,22 @@ class Session:
             self._begin(line)
         elif kind == names.TITLE and not self._log.entries:
             # A line of fixed width, which the app rewrites in place.
-            self._slot_title = words(line.look("title"))
-            self._log.add_event(kind, line.rest(), line.where, at=line.moment("updatedAt"))
+            self._slot_title = nonempty_str(line.view("title"))
+            self._log.add_event(kind, line.rest(), line.where, at=line.timestamp("updatedAt"))
         else:
             self._add_entry(kind, line)
 
     def _begin(self, header: Fields) -> None:
         self.has_known_lines = True
         self._header = header
-        self._log.session = words(header.look("id")) or self._fallback_id or ""
-        self._title = self._title or words(header.look("title"))
+        self._log.session = nonempty_str(header.view("id")) or self._fallback_id or ""
+        self._title = self._title or nonempty_str(header.view("title"))
 
     def _add_entry(self, kind: Any, line: Fields) -> None:
-        at = line.moment("timestamp")
+        at = line.timestamp("timestamp")
         body = line.nested("message") if kind == names.MESSAGE else None
         if not self._has_ids:
-            self._has_ids = words(line.look("id")) is not None
+            self._has_ids = nonempty_str(line.view("id")) is not None
         if not self.has_known_lines:
             self.has_known_lines = body is not None or kind in names.EVENTS
         if body is not None:
@@ -92,22 +92,24 @@ class Session:
 
     def _add_event(self, kind: Any, line: Fields, at: str | None) -> None:
         if kind in (names.SESSION_INFO, names.TITLE_CHANGE):
-            self._title = words(line.look("name")) or words(line.look("title")) or self._title
+            self._title = nonempty_str(line.view("name")) or nonempty_str(line.view("title")) or self._title
         elif kind == names.MODEL_CHANGE:
-            self._model = self._model or words(line.look("modelId")) or words(line.look("model"))
+            self._model = (
+                self._model or nonempty_str(line.view("modelId")) or nonempty_str(line.view("model"))
+            )
         elif kind in (names.COMPACTION, names.BRANCH_SUMMARY):
             self._add_summary(line, at)
-        elif kind == names.CHILD_USAGE and (target := words(line.look("targetId"))):
-            usage = line.look("aggregateUsage")
+        elif kind == names.CHILD_USAGE and (target := nonempty_str(line.view("targetId"))):
+            usage = line.view("aggregateUsage")
             self._usages[target] = Fields({"usage": usage}, self._note, line.where)
         entry_id, parent_id = line.text("id"), line.text("parentId")
         self._log.add_event(kind, line.rest(), line.where, at=at, entry_id=entry_id, parent_id=parent_id)
 
     def _add_summary(self, line: Fields, at: str | None) -> None:
-        text = words(line.look("summary"))
+        text = nonempty_str(line.view("summary"))
         if text is not None:
-            first_retained = words(line.look("firstKeptEntryId"))
-            covered = words(line.look("fromId")) or words(line.look("parentId"))
+            first_retained = nonempty_str(line.view("firstKeptEntryId"))
+            covered = nonempty_str(line.view("fromId")) or nonempty_str(line.view("parentId"))
             self._summaries.append(
                 (Summary(text=text, kind="system", at=at, message_id=covered), first_retained)
             )
@@ -128,7 +130,7 @@ class Session:
             head = self._head(entries, last)
         else:
             head = None
-        started_at = header.moment("timestamp")
+        started_at = header.timestamp("timestamp")
         first, last_at = tree.span(entries)
         return Conversation(
             **{
@@ -195,7 +197,7 @@ def _usage_only(line: Fields, at: str | None) -> Message:
 
 def _link(header: Fields) -> Link | None:
     """Link to the session that this one is a copy of: its file, or its id in Oh My Pi."""
-    origin = words(header.look("parentSession")) or words(header.look("branchedFrom"))
+    origin = nonempty_str(header.view("parentSession")) or nonempty_str(header.view("branchedFrom"))
     return None if origin is None else Link(conversation_id=id_in_name(origin), relation="fork")
 
 

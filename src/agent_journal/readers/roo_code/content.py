@@ -94,7 +94,7 @@ def _reasoning(fields: Fields) -> Part:
 def reasoning(fields: Fields) -> Reasoning:
     """Take reasoning: a text, or OpenAI's summary and encrypted form."""
     summary_text = None
-    summary = fields.look("summary")
+    summary = fields.view("summary")
     if summary.__class__ is list and all(_summary_text(item) is not None for item in summary):
         fields.drop("summary")
         summary_text = "\n\n".join(_summary_text(item) or "" for item in summary) or None
@@ -146,7 +146,7 @@ def _image(fields: Fields) -> Part:
 
 def _generated_media(fields: Fields) -> Part | None:
     """Convert generated media of Cline's sessions: the data or a reference to it."""
-    raw = fields.look("media")
+    raw = fields.view("media")
     source, kind = raw.get("source"), raw.get("modality")
     if source.__class__ is not dict or kind not in _MODALITIES:
         return None
@@ -171,7 +171,7 @@ def _generated_media(fields: Fields) -> Part | None:
 
 def _session_result(fields: Fields) -> Part | None:
     """Convert a tool result of Cline's sessions: a list of queries and their results."""
-    entries = fields.look("content")
+    entries = fields.view("content")
     if not entries or not all(_is_result_entry(entry) for entry in entries):
         return None
     fields.drop("type", "content")
@@ -208,7 +208,7 @@ def _result_parts(entry: dict[str, Any], fields: Fields) -> list[Any]:
 
 def take_server_tool_parts(fields: Fields) -> list[Part]:
     """Take the tools that the model's vendor ran, which Cline's sessions record outside of the content."""
-    metadata = fields.look("metadata")
+    metadata = fields.view("metadata")
     activities = metadata.get(_TOOL_ACTIVITIES) if metadata.__class__ is dict else None
     if activities.__class__ is not list or not all(_is_tool_activity(activity) for activity in activities):
         return []
@@ -230,7 +230,7 @@ def _is_tool_activity(value: Any) -> bool:
 
 def _server_tool_parts(fields: Fields) -> list[Part]:
     call_id, name = fields.text("toolCallId"), fields.take("toolName")
-    tool_input, output, has_output = fields.take("input"), fields.look("output"), fields.has("output")
+    tool_input, output, has_output = fields.take("input"), fields.view("output"), fields.has("output")
     is_error = fields.flag("isError")
     fields.drop("output")
     kind = TOOL_KINDS.get(name)

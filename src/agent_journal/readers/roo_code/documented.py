@@ -110,11 +110,11 @@ class _Session:
     def _system_messages(self) -> list[Message]:
         """Return the system prompt, if it is separate from the messages."""
         fields = self._fields
-        if fields.look("roleDefinition").__class__ is str:
+        if fields.view("roleDefinition").__class__ is str:
             parts = {name: fields.take(name) for name in (*_PROMPT_PARTS[:2], "capabilities", "systemInfo")}
             return [self._system_message({name: value for name, value in parts.items() if value is not None})]
         for name in _PROMPT_KEYS:
-            value = fields.look(name)
+            value = fields.view(name)
             if value.__class__ is dict:
                 fields.drop(name)
                 return [self._system_message(value)]
@@ -137,7 +137,7 @@ class _Session:
         fields = Fields(raw, self._fields.note, "system prompt")
         texts = [text for name in _PROMPT_PARTS if (text := _joined(fields, name))]
         at = _first_time(fields, _TIME_KEYS)
-        if roles.role(fields.look("role") or fields.look("type")) == "system":
+        if roles.role(fields.view("role") or fields.view("type")) == "system":
             fields.drop("role", "type")
         parts: list[Part] = [Text(text="\n\n".join(texts))] if texts else []
         message_id, made_id = self._message_id(fields)
@@ -145,10 +145,10 @@ class _Session:
 
     def _convert_message(self, fields: Fields) -> Message:
         stated = "role" if fields.has("role") else "type"
-        role = roles.role(fields.look(stated))
+        role = roles.role(fields.view(stated))
         if role is None:
-            fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(fields.look(stated))[:40]!r}")
-        elif role == str(fields.look(stated)).lower():
+            fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(fields.view(stated))[:40]!r}")
+        elif role == str(fields.view(stated)).lower():
             fields.drop(stated)
         content = _first_value(fields, ("content", "text"))
         parts = [contents.part_of(block, fields.note, fields.where) for block in contents.blocks_of(content)]
@@ -180,7 +180,7 @@ class _Session:
 
 def _joined(fields: Fields, name: str) -> str | None:
     """Take a part of a prompt: a text, or several joined to one."""
-    value = fields.look(name)
+    value = fields.view(name)
     if value.__class__ is list and all(text.__class__ is str for text in value):
         fields.drop(name)
         return "\n\n".join(value)
@@ -188,12 +188,12 @@ def _joined(fields: Fields, name: str) -> str | None:
 
 
 def _first_value(fields: Fields, names: tuple[str, ...]) -> Any:
-    return next((fields.take(name) for name in names if fields.look(name) is not None), None)
+    return next((fields.take(name) for name in names if fields.view(name) is not None), None)
 
 
 def _first_text(fields: Fields, names: tuple[str, ...]) -> str | None:
-    return next((fields.take(name) for name in names if fields.look(name).__class__ is str), None) or None
+    return next((fields.take(name) for name in names if fields.view(name).__class__ is str), None) or None
 
 
 def _first_time(fields: Fields, names: tuple[str, ...]) -> str | None:
-    return next((fields.moment(name) for name in names if fields.look(name) is not None), None)
+    return next((fields.timestamp(name) for name in names if fields.view(name) is not None), None)

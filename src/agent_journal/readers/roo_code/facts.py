@@ -95,11 +95,11 @@ class Facts:
 
     def updated_at(self) -> str | None:
         """Return when the task was last continued."""
-        return self.item.moment("ts")
+        return self.item.timestamp("ts")
 
     def environment(self) -> dict[str, str | None]:
         """Return the operating system, editor and version of Cline, as last recorded."""
-        history = self.metadata.look("environment_history")
+        history = self.metadata.view("environment_history")
         last = history[-1] if history.__class__ is list and history else None
         if last.__class__ is not dict:
             return {}
@@ -108,7 +108,7 @@ class Facts:
 
     def models(self) -> list[tuple[int, str]]:
         """Return each timestamp at which a model came into use; Cline records them since April 2025."""
-        model_usage = self.metadata.look("model_usage")
+        model_usage = self.metadata.view("model_usage")
         return [
             (ts, model)
             for entry in (model_usage if model_usage.__class__ is list else ())

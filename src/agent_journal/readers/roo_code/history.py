@@ -112,15 +112,15 @@ class History:
 
     def _convert_any(self, fields: Fields, where: str) -> DatedMessage:
         role = self._role(fields)
-        ts = fields.look("ts")
-        at = fields.moment("ts")
+        ts = fields.view("ts")
+        at = fields.timestamp("ts")
         ts = ts if ts.__class__ is int and at is not None else None
         stated = fields.text("id")
         message_id, made_id = self._claim_id(stated, role, ts, where)
         if made_id and stated is not None:
             fields.keep("id", stated)
         parts, native = self._take_content(fields, where, is_answer=role == "assistant")
-        hidden = is_summary(fields.look) or fields.look("isTruncationMarker") is True
+        hidden = is_summary(fields.view) or fields.view("isTruncationMarker") is True
         if role == "user" and not hidden:
             parts, hidden = mark_injected_parts(parts, markup.is_injected)
         if role == "assistant":
@@ -166,7 +166,7 @@ class History:
         info = fields.nested("modelInfo")
         if info is None:
             return self._model
-        self._add_mode(info.look("mode"))
+        self._add_mode(info.view("mode"))
         return info.text("modelId" if info.has("modelId") else "id") or self._model
 
     def _add_mode(self, mode: Any) -> None:
@@ -176,7 +176,7 @@ class History:
     def _take_content(self, fields: Fields, where: str, *, is_answer: bool) -> tuple[list[Part], Any]:
         """Return the parts, and the content itself unless the parts preserve it exactly."""
         content = fields.take("content")
-        if content is None and fields.look("type") == "reasoning":
+        if content is None and fields.view("type") == "reasoning":
             fields.drop("type")
             return [contents.reasoning(fields)], None
         blocks = contents.blocks_of(content)
@@ -189,7 +189,7 @@ class History:
         else:
             parts, environment = self._prompt_parts(blocks, where)
             if environment is not None:
-                stated = fields.look(_ENVIRONMENT)
+                stated = fields.view(_ENVIRONMENT)
                 fields.keep(_ENVIRONMENT, environment if stated is None else [stated, environment])
         return parts, None if content is None else contents.native_content(content, parts)
 
@@ -209,9 +209,9 @@ class History:
         """Take the reasoning that a record has outside of its content, unless the content has reasoning."""
         if any(part.__class__ is Reasoning for part in parts):
             return []
-        if fields.look("reasoning_content").__class__ is str:
+        if fields.view("reasoning_content").__class__ is str:
             return [Reasoning(text=fields.text("reasoning_content"))]
-        details = fields.look(_DETAILS)
+        details = fields.view(_DETAILS)
         if _is_details_list(details):
             fields.drop(_DETAILS)
             return self._convert_details(details, where)
@@ -322,7 +322,7 @@ def is_summary(look: Callable[[str], Any]) -> bool:
 
 def _usage(fields: Fields, key: str) -> Usage | None:
     """Return the usage of a record; the fields stay, since UI records may state more."""
-    metrics = fields.look("metrics")
+    metrics = fields.view("metrics")
     if metrics.__class__ is not dict:
         return None
     copied = {name: dict(value) if value.__class__ is dict else value for name, value in metrics.items()}

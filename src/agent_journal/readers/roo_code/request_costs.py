@@ -50,7 +50,7 @@ def _is_cache_in_input(protocol: Any, ts: int | None) -> bool:
 
 def request_usage(fields: Fields, key: str | None, ts: int | None) -> Usage | None:
     """Return the usage of a request, if it states any."""
-    is_cache_in_input = _is_cache_in_input(fields.look("apiProtocol"), ts)
+    is_cache_in_input = _is_cache_in_input(fields.view("apiProtocol"), ts)
     return _usage(fields, "cost", key, is_cache_in_input=is_cache_in_input)
 
 

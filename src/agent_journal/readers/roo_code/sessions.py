@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Link, Summary, tree
 from agent_journal.notes import Kind
@@ -57,17 +57,17 @@ def _conversation(file: Source, note: Notes, name: str, parents: subagents.Paren
     started_at, updated_at = tree.span(messages)
     metadata = manifest.nested("metadata") or Fields({}, note, "manifest")
     title = metadata.text("title") or tree.title_from(
-        filter(None, (_unwrap_prompt(words(manifest.look("prompt"))), _first_user_text(messages)))
+        filter(None, (_unwrap_prompt(nonempty_str(manifest.view("prompt"))), _first_user_text(messages)))
     )
-    modes = history.modes or list(filter(None, [words(metadata.look("mode"))]))
+    modes = history.modes or list(filter(None, [nonempty_str(metadata.view("mode"))]))
     condensed, compaction = _load_compaction(file, session_id, messages, note)
     extra = header.rest() | compaction
     return Conversation(
         id=session_id,
         source=name,
         title=title,
-        started_at=manifest.moment("started_at") or manifest.moment("created_at") or started_at,
-        updated_at=updated_at or header.moment("updated_at"),
+        started_at=manifest.timestamp("started_at") or manifest.timestamp("created_at") or started_at,
+        updated_at=updated_at or header.timestamp("updated_at"),
         model=next((message.model for message in messages if message.model), None) or manifest.text("model"),
         cwd=manifest.text("cwd")
         or (None if parent_id is None else _load_manifest(file, parent_id, note).text("cwd")),
@@ -105,7 +105,7 @@ def _load_manifest(file: Source, session_id: str, note: Notes) -> Fields:
         except UnreadableSource as error:
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
     fields = Fields(value if value.__class__ is dict else {}, note, "manifest")
-    if fields.look("session_id") == session_id:
+    if fields.view("session_id") == session_id:
         fields.drop("session_id")
     return fields
 
@@ -160,7 +160,7 @@ def _load_compaction(
     except UnreadableSource as error:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
         return [], {}
-    covered = header.look("source_message_count")
+    covered = header.view("source_message_count")
     is_known = covered.__class__ is int and 0 < covered <= len(messages)
     last_id = messages[covered - 1].id if is_known else None
     summaries: list[Summary] = []
@@ -170,7 +170,7 @@ def _load_compaction(
             metadata if metadata.__class__ is dict else {}, note.about(compaction.label), "summary"
         )
         if text := fields.text("summary"):
-            at = fields.moment("generatedAt")
+            at = fields.timestamp("generatedAt")
             summaries.append(
                 Summary(text=text, kind="system", at=at, message_id=last_id, extra=fields.rest())
             )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_journal.decoding import yaml_text
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import sqlite_copy
 from agent_journal.notes import Kind
@@ -57,9 +57,11 @@ def instructions(task: Source, modes: list[dict[str, Any]], note: Notes) -> Bag:
     state = _load_state(task, note)
     by_mode = dict(_built_in_mode_instructions(state.custom_mode_prompts))
     by_mode |= {
-        slug: text for mode in modes if (slug := words(mode.get("slug"))) and (text := _instructions_of(mode))
+        slug: text
+        for mode in modes
+        if (slug := nonempty_str(mode.get("slug"))) and (text := _instructions_of(mode))
     }
-    everywhere = words(state.custom_instructions)
+    everywhere = nonempty_str(state.custom_instructions)
     return ({} if everywhere is None else {"global": everywhere}) | ({"modes": by_mode} if by_mode else {})
 
 
@@ -70,7 +72,7 @@ def _built_in_mode_instructions(prompts: Any) -> Iterator[tuple[str, str]]:
 
 
 def _instructions_of(mode: dict[str, Any]) -> str | None:
-    return words(mode.get("customInstructions"))
+    return nonempty_str(mode.get("customInstructions"))
 
 
 def _load_state(task: Source, note: Notes) -> _State:

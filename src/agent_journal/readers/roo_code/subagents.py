@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import objects, words
+from agent_journal.decoding.fields import nonempty_str, objects
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Link
 from agent_journal.notes import Notes
@@ -49,18 +49,18 @@ class Calls:
         for block in objects(contents.blocks_of(record.get("content"))):
             kind = contents.type_of(block)
             if kind == "tool_use":
-                self._add_call(block, words(record.get("id")))
-            elif kind == "tool_result" and (call_id := words(block.get("tool_use_id"))):
+                self._add_call(block, nonempty_str(record.get("id")))
+            elif kind == "tool_result" and (call_id := nonempty_str(block.get("tool_use_id"))):
                 self._results[call_id] = block.get("content")
 
     def _add_call(self, block: Bag, message_id: str | None) -> None:
-        call_id, tool_input = words(block.get("id")), block.get("input")
-        name = words(block.get("name"))
+        call_id, tool_input = nonempty_str(block.get("id")), block.get("input")
+        name = nonempty_str(block.get("name"))
         if call_id is not None:
             self._messages[call_id] = message_id
         if call_id is None or tool_input.__class__ is not dict or name not in _TASK_KEYS:
             return
-        if task := words(tool_input.get(_TASK_KEYS[name])):
+        if task := nonempty_str(tool_input.get(_TASK_KEYS[name])):
             self._calls.append(Call(message_id, call_id, task.strip()))
 
     def find_by_agent_id(self, agent_id: str) -> Call | None:

@@ -61,7 +61,7 @@ def _made_id(name: str, records: Sequence[Record], raw: list[tuple[int, Any]]) -
     texts: list[str | None] = []
     for _, value in raw[:2]:
         record = value.as_record() if isinstance(value, CommonMessage) else value
-        content = Fields(record, Notes(), "").look("content") if record.__class__ is dict else None
+        content = Fields(record, Notes(), "").view("content") if record.__class__ is dict else None
         texts += [contents.text_of(block) for block in contents.blocks_of(content)]
     return ids.made(name, texts)
 

@@ -147,14 +147,14 @@ def parse_common(raw: dict[str, Any], index: int) -> Record | None:
 def parse_any(raw: dict[str, Any], index: int, note: Notes) -> Record:
     """Parse any record; unexpected values are noted and preserved."""
     fields = Fields(raw, note, f"[{index}]")
-    ts, kind, name = fields.look("ts"), fields.look("type"), "unknown"
-    subtype = fields.look(kind) if kind in ("ask", "say") else None
+    ts, kind, name = fields.view("ts"), fields.view("type"), "unknown"
+    subtype = fields.view(kind) if kind in ("ask", "say") else None
     if subtype.__class__ is str:
         fields.drop("type", kind)
         name = f"{kind}:{subtype}"
     else:
         note(Kind.UNKNOWN_TYPE, fields.where, f"neither a say nor an ask: {str(kind)[:40]!r}")
-    at = fields.moment("ts")
+    at = fields.timestamp("ts")
     if ts.__class__ is not int or at is None:
         return Record(index, name, None, at, fields.rest(), f"[{index}]", made_id=True)
     return Record(index, name, ts, at, fields.rest(), str(ts), made_id=False)

@@ -29,7 +29,7 @@ def normalize_content(content: Any) -> list[Any]:
 
 def parts(fields: Fields) -> list[Part]:
     """Take the parts of a message; invalid content stays."""
-    content = fields.look("content")
+    content = fields.view("content")
     try:
         blocks = normalize_content(content)
     except ValueError as error:
@@ -95,7 +95,7 @@ def _call(block: Fields) -> Part | None:
 
 
 def _result(block: Fields) -> Part:
-    content = block.look("content")
+    content = block.view("content")
     output: Any = ""
     if content.__class__ is str:
         output = content
@@ -141,7 +141,7 @@ def _code(block: Fields) -> Part | None:
 
 def _image(block: Fields) -> Part:
     source = block.nested("source") or Fields({}, block.note, block.where)
-    source_type, data = source.look("type"), source.text("data")
+    source_type, data = source.view("type"), source.text("data")
     if source_type in ("base64", "url"):
         source.drop("type")
     # Some write the URL of an image as the API does.

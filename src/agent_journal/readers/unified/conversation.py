@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from msgspec.structs import replace
 
 from agent_journal import readers
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Conversation, Feedback, Link, Message, Summary, Usage, ids, tree
 from agent_journal.model.roles import role as role_of
 from agent_journal.notes import Kind
@@ -31,7 +31,7 @@ _VERSIONS = ("1.0.0",)
 def convert(record: Bag, note: Notes, where: str) -> Conversation:
     """Convert a document; fields that the model lacks stay in `extra`."""
     fields = Fields(record, note, where)
-    if fields.look("schema_version") in _VERSIONS:
+    if fields.view("schema_version") in _VERSIONS:
         fields.drop("schema_version")
     platform, session = _nested(fields, "platform"), _nested(fields, "session")
     source, platform_metadata = _source(fields, platform)
@@ -47,8 +47,8 @@ def convert(record: Bag, note: Notes, where: str) -> Conversation:
         made_id=made_id,
         source=source,
         title=_take_title(platform_metadata),
-        started_at=fields.moment("created_at"),
-        updated_at=fields.moment("updated_at"),
+        started_at=fields.timestamp("created_at"),
+        updated_at=fields.timestamp("updated_at"),
         app_version=None if version == _UNKNOWN_VERSION else version,
         model=platform.text("model"),
         cwd=workspace.text("path"),
@@ -78,11 +78,11 @@ def _nested(fields: Fields, name: str) -> Fields:
 def _source(fields: Fields, platform: Fields) -> tuple[str, Bag]:
     """Get the source, as stated or by the platform's name; also return the platform's metadata."""
     metadata = platform.bag("metadata") or {}
-    own_fields = fields.look(OWN_KEY)
-    stated = words(own_fields.get("source")) if own_fields.__class__ is dict else None
+    own_fields = fields.view(OWN_KEY)
+    stated = nonempty_str(own_fields.get("source")) if own_fields.__class__ is dict else None
     name = platform.text("name")
     if name == _OTHER_PLATFORM:
-        name = words(metadata.get("name")) or name
+        name = nonempty_str(metadata.get("name")) or name
     if stated is not None:
         return stated, metadata
     infos = [reader.INFO for reader in readers.discover().values()]
@@ -94,7 +94,7 @@ def _source(fields: Fields, platform: Fields) -> tuple[str, Bag]:
 
 
 def _take_title(metadata: Bag) -> str | None:
-    title = words(metadata.get("title"))
+    title = nonempty_str(metadata.get("title"))
     if title is not None:
         del metadata["title"]
     return title
@@ -105,7 +105,10 @@ def _id(fields: Fields, session: Fields, source: str) -> tuple[str, bool]:
 
     The session's id takes precedence if the conversation's id was generated from it.
     """
-    stated, session_id = words(fields.look("conversation_id")), words(session.look("session_id"))
+    stated, session_id = (
+        nonempty_str(fields.view("conversation_id")),
+        nonempty_str(session.view("session_id")),
+    )
     chosen = stated or session_id
     if session_id is not None and ids.uuid5(f"{source}-{session_id}") == stated:
         chosen = session_id
@@ -114,7 +117,7 @@ def _id(fields: Fields, session: Fields, source: str) -> tuple[str, bool]:
             owner.drop(name)
     if chosen is not None:
         return chosen, False
-    generated = ids.made(source, fields.look("created_at"), fields.look("messages"))
+    generated = ids.made(source, fields.view("created_at"), fields.view("messages"))
     fields.note(Kind.MISSING_ID, fields.where, f"the conversation is called {generated}")
     return generated, True
 
@@ -130,14 +133,14 @@ def _link(session: Fields) -> tuple[Link | None, bool]:
 
 
 def _archived(fields: Fields) -> bool | None:
-    if fields.look("status") != "archived":
+    if fields.view("status") != "archived":
         return None  # any other status stays
     fields.drop("status")
     return True
 
 
 def _tags(fields: Fields) -> list[str]:
-    tags = fields.look("tags")
+    tags = fields.view("tags")
     if tags.__class__ is not list or not all(tag.__class__ is str for tag in tags):
         return []
     fields.drop("tags")
@@ -149,11 +152,11 @@ def _feedback(fields: Fields) -> list[Feedback]:
     if not stated:
         return []
     rating = Fields(stated, fields.note, fields.where)
-    score = rating.look("score")
+    score = rating.view("score")
     thumbs: Any = _RATINGS.get(score) if score.__class__ in (int, float) else None
     if thumbs is not None:
         rating.drop("score")
-    text, at = rating.text("feedback"), rating.moment("rated_at")
+    text, at = rating.text("feedback"), rating.timestamp("rated_at")
     return [Feedback(rating=thumbs, text=text, at=at, extra=rating.rest())]
 
 
@@ -172,17 +175,17 @@ def _summaries(fields: Fields) -> list[Summary]:
 
 
 def _summary(fields: Fields) -> Summary:
-    kind = next((kind for kind in _SUMMARY_KINDS if kind == fields.look("type")), None)
+    kind = next((kind for kind in _SUMMARY_KINDS if kind == fields.view("type")), None)
     if kind is not None:
         fields.drop("type")
-    covered = fields.look("covers_messages")
+    covered = fields.view("covers_messages")
     last = covered[-1] if covered.__class__ is list and covered and covered[-1].__class__ is str else None
     if last is not None and len(covered) == 1:
         fields.drop("covers_messages")
     return Summary(
         text=fields.text("text") or "",
         kind=kind or _SUMMARY_KINDS[0],
-        at=fields.moment("timestamp"),
+        at=fields.timestamp("timestamp"),
         message_id=last,
         extra=flattened_rest(fields),
     )
@@ -244,9 +247,9 @@ def _message(fields: Fields, stated_id: str | None, generated_id: str | None, *,
 
 
 def _role(fields: Fields, metadata: Fields) -> Role:
-    stated = fields.look("role")
+    stated = fields.view("role")
     role = role_of(stated)
-    if role == stated or (role is not None and metadata.look("role") == stated):
+    if role == stated or (role is not None and metadata.view("role") == stated):
         fields.drop("role")
     elif role is None:
         fields.note(Kind.UNKNOWN_ROLE, fields.where, f"role {str(stated)[:40]!r}")
@@ -256,13 +259,13 @@ def _role(fields: Fields, metadata: Fields) -> Role:
 def _time(fields: Fields, metadata: Fields) -> str | None:
     """Get the time of a message, unless the document says that it is inferred."""
     if not _is_set(metadata, "timestamp_inferred"):
-        return fields.moment("timestamp")
+        return fields.timestamp("timestamp")
     fields.drop("timestamp")
     return None
 
 
 def _is_set(metadata: Fields, name: str) -> bool:
-    is_set = metadata.look(name) is True
+    is_set = metadata.view(name) is True
     if is_set:
         metadata.drop(name)
     return is_set
@@ -282,7 +285,7 @@ def _usage(fields: Fields, key: str | None) -> Usage | None:
 
 def _cost(fields: Fields) -> float | None:
     """Get the cost in dollars; other currencies stay."""
-    stated = fields.look("cost")
+    stated = fields.view("cost")
     if stated.__class__ is not dict or stated.get("currency", "USD") != "USD":
         return None
     cost = _nested(fields, "cost")

@@ -77,7 +77,7 @@ class Answer:
                 continue
             part = Fields(raw, self._request.note, self._request.where)
             self._parts.append(part)
-            kind = part.look("kind")
+            kind = part.view("kind")
             if kind == INVOCATION:
                 if not response_parts.is_sidechain(part):
                     invocations[index] = part
@@ -111,7 +111,7 @@ class Answer:
         if part is None:
             self._add_bare(raw)
             return
-        kind, sidechain = part.look("kind"), response_parts.is_sidechain(part)
+        kind, sidechain = part.view("kind"), response_parts.is_sidechain(part)
         if kind == INVOCATION:
             self._add_invocation(index, part, raw, sidechain=sidechain)
         elif (text := response_parts.take_text(part)) is not None:
@@ -259,7 +259,7 @@ class Answer:
 
     def _add_shown_call(self, part: Fields, *, sidechain: bool) -> None:
         """Add a call that is only known from its shown invocation."""
-        name, call_id = rounds.model_tool_name(part), part.look("toolCallId")
+        name, call_id = rounds.model_tool_name(part), part.view("toolCallId")
         call_id = call_id if isinstance(call_id, str) else None
         result = results.from_shown(part, call_id, name)
         part.drop("kind")

@@ -23,15 +23,15 @@ def convert_variable(raw: Any, variables: Fields) -> Part:
         variables.note(Kind.WRONG_TYPE, variables.where, f"a variable is {type(raw).__name__}")
         return Other(data=raw, name="variable")
     fields = Fields(raw, variables.note, variables.where)
-    kind = fields.look("kind")
+    kind = fields.view("kind")
     if kind == "image" or _is_image(fields):
         return _image(fields)
-    if kind == "paste" and isinstance(fields.look("code"), str):
+    if kind == "paste" and isinstance(fields.view("code"), str):
         return _pasted(fields)
-    path = locations.path_of(fields.look("value"))
+    path = locations.path_of(fields.view("value"))
     if path is not None:
         return Media(kind="file", ref=path, name=fields.text("name"), extra=fields.rest())
-    if isinstance(value := fields.look("value"), str) and value.strip():
+    if isinstance(value := fields.view("value"), str) and value.strip():
         return _document(fields)
     return Other(data=raw, name=kind if isinstance(kind, str) else "variable")
 
@@ -44,16 +44,16 @@ def _document(fields: Fields) -> Media:
 
 def _is_image(fields: Fields) -> bool:
     """Whether a variable from before variables had a kind is an image."""
-    return fields.look("isImage") is True
+    return fields.view("isImage") is True
 
 
 def _image(fields: Fields) -> Media:
-    data = base64_of(fields.look("value"))
+    data = base64_of(fields.view("value"))
     if data is not None:
         fields.drop("value")
-    ref = None if data is not None else locations.path_of(fields.look("value"))
+    ref = None if data is not None else locations.path_of(fields.view("value"))
     mime, name = fields.text("mimeType"), fields.text("name")
-    if fields.look("kind") == "image":
+    if fields.view("kind") == "image":
         fields.drop("kind")
     return Media(kind="image", mime=mime, name=name, ref=ref, data=data, extra=fields.rest())
 
@@ -84,7 +84,7 @@ def _numbered(value: dict[str, Any]) -> list[Any] | None:
 
 def _pasted(fields: Fields) -> Code:
     fields.drop("kind")
-    copied = fields.look("copiedFrom")
+    copied = fields.view("copiedFrom")
     first, last = locations.lines_of(copied)
     return Code(
         code=fields.take("code"),

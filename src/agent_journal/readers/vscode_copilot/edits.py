@@ -21,13 +21,13 @@ _CORNERS = ("startLineNumber", "startColumn", "endLineNumber", "endColumn")
 
 def take_edits(part: Fields) -> list[Code] | None:
     """Take the edits of a file; None if they have an unknown form."""
-    batches = part.look("edits")
+    batches = part.view("edits")
     if not isinstance(batches, list) or not all(isinstance(batch, list) for batch in batches):
         return None
     flat = [edit for batch in batches for edit in batch]
     if not all(isinstance(edit, dict) and isinstance(edit.get("text"), str) for edit in flat):
         return None
-    file = locations.path_of(part.look("uri"))
+    file = locations.path_of(part.view("uri"))
     codes = [_code(group, file) for group in _group_edits(flat)]
     if codes:
         part.drop("edits")

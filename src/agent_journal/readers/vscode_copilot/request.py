@@ -53,21 +53,21 @@ def read_turn(raw: Bag, note: Notes, where: str, *, is_removed: bool) -> Turn:
 
 def _is_hidden(request: Fields) -> bool:
     """Whether the user removed it, or the editor does not show it."""
-    look = request.look
-    return bool(look("isHidden") or look("shouldBeRemovedOnSend") or look("hiddenFromTranscript"))
+    view = request.view
+    return bool(view("isHidden") or view("shouldBeRemovedOnSend") or view("hiddenFromTranscript"))
 
 
 def _prompt_message(request: Fields, *, hidden: bool) -> Message:
     prompt = Fields(request.take_all(_PROMPT_KEYS), request.note, request.where)
-    stated_id, at = request.text("requestId"), request.moment("timestamp")
-    message_id = stated_id or ids.made(str(request.where), prompt.look("message"))
+    stated_id, at = request.text("requestId"), request.timestamp("timestamp")
+    message_id = stated_id or ids.made(str(request.where), prompt.view("message"))
     parts = [*_take_text(prompt), *_take_attachments(prompt)]
     return Message(
         id=message_id,
         made_id=not stated_id,
         role="user",
         at=at,
-        hidden=hidden or prompt.look("requestHiddenFromTranscript") is True,
+        hidden=hidden or prompt.view("requestHiddenFromTranscript") is True,
         parts=parts,
         extra=prompt.rest(),
     )
@@ -75,11 +75,11 @@ def _prompt_message(request: Fields, *, hidden: bool) -> Message:
 
 def _take_text(prompt: Fields) -> list[Part]:
     """Take the user's text; the oldest files have it as a plain string."""
-    if isinstance(prompt.look("message"), str):
+    if isinstance(prompt.view("message"), str):
         text = prompt.text("message")
     else:
         message = prompt.nested("message")
-        text = None if message is None else message.text("text") or _join_parts(message.look("parts"))
+        text = None if message is None else message.text("text") or _join_parts(message.view("parts"))
     return [Text(text=text)] if text else []
 
 
@@ -92,7 +92,7 @@ def _join_parts(parts: Any) -> str:
 
 
 def _take_attachments(prompt: Fields) -> list[Part]:
-    if prompt.look("variableData") == _NO_ATTACHMENTS:
+    if prompt.view("variableData") == _NO_ATTACHMENTS:
         prompt.drop("variableData")
         return []
     variables = prompt.nested("variableData")

@@ -82,12 +82,12 @@ class Response:
 
     def _answered_at(self) -> str | None:
         """Return when the answer was complete: as stated, or the prompt's time plus the elapsed time."""
-        is_object = isinstance(self._request.look("modelState"), dict)
+        is_object = isinstance(self._request.view("modelState"), dict)
         state = self._request.nested("modelState") if is_object else None
-        completed = None if state is None else state.moment("completedAt")
+        completed = None if state is None else state.timestamp("completedAt")
         if completed is not None or self._prompt.at is None:
             return completed
-        timings = None if self._result is None else self._result.look("timings")
+        timings = None if self._result is None else self._result.view("timings")
         elapsed = timings.get("totalElapsed") if isinstance(timings, dict) else None
         ended_at = timestamps.plus_ms(self._prompt.at, elapsed) if elapsed.__class__ in (int, float) else None
         return ended_at or self._prompt.at
@@ -96,9 +96,9 @@ class Response:
 
     def _drafts(self) -> list[Draft]:
         request, metadata = self._request, self._metadata
-        is_text = isinstance(request.look("response"), str)
+        is_text = isinstance(request.view("response"), str)
         response = [request.take("response")] if is_text else request.items("response")
-        call_results = None if metadata is None else metadata.look("toolCallResults")
+        call_results = None if metadata is None else metadata.view("toolCallResults")
         unlinked = call_results if isinstance(call_results, dict) else {}
         drafts = Answer(response or [], self._rounds, request, unlinked).drafts
         if metadata is not None and call_results == {}:
@@ -109,7 +109,7 @@ class Response:
 
     def _add_error(self, drafts: list[Draft]) -> None:
         """Add the error of a failed answer, which the editor shows in its place."""
-        if self._result is None or not isinstance(self._result.look("errorDetails"), dict):
+        if self._result is None or not isinstance(self._result.view("errorDetails"), dict):
             return
         details = self._result.nested("errorDetails")
         message = None if details is None else details.text("message")
@@ -152,12 +152,12 @@ class Response:
         return last
 
     def _message(self, draft: Draft, base: str, number: int) -> Message:
-        stated = None if draft.round is None else self._rounds[draft.round].fields.look("timestamp")
+        stated = None if draft.round is None else self._rounds[draft.round].fields.view("timestamp")
         return Message(
             id=ids.made(base, number) if number else base,
             made_id=bool(number) or not self._id,
             role="assistant",
-            at=timestamps.moment(stated) or self.at,
+            at=timestamps.parse_timestamp(stated) or self.at,
             model=None if draft.sidechain else self.model,
             hidden=self._hidden,
             sidechain=draft.sidechain,
@@ -169,7 +169,7 @@ class Response:
 
     def _take_feedback(self) -> list[Feedback]:
         request = self._request
-        vote = request.look("vote")
+        vote = request.view("vote")
         if vote.__class__ is not int or vote not in _VOTES:
             return []
         request.drop("vote")
@@ -179,14 +179,14 @@ class Response:
     def _take_summaries(self) -> Iterator[tuple[int | None, str]]:
         """Yield round and text of each summary that replaced the earlier rounds."""
         metadata = self._metadata
-        if metadata is not None and isinstance(metadata.look("summary"), dict):
+        if metadata is not None and isinstance(metadata.view("summary"), dict):
             summary = metadata.nested("summary")
             text = None if summary is None else summary.text("text")
-            round_id = None if summary is None else summary.look("toolCallRoundId")
+            round_id = None if summary is None else summary.view("toolCallRoundId")
             if text:
                 yield self._find_round(round_id), text
         for number, current in enumerate(self._rounds):
-            if isinstance(current.fields.look("summary"), str) and (text := current.fields.text("summary")):
+            if isinstance(current.fields.view("summary"), str) and (text := current.fields.text("summary")):
                 yield number, text
 
     def _find_round(self, round_id: Any) -> int | None:
@@ -194,15 +194,15 @@ class Response:
         if not isinstance(round_id, str):
             return None
         backwards = range(len(self._rounds) - 1, -1, -1)
-        return next((index for index in backwards if self._rounds[index].fields.look("id") == round_id), None)
+        return next((index for index in backwards if self._rounds[index].fields.view("id") == round_id), None)
 
 
 def _model(request: Fields, metadata: Fields | None) -> str | None:
     """Return the model that answered, else the requested one; `modelId` names its provider, and stays."""
-    resolved = None if metadata is None else metadata.look("resolvedModel")
+    resolved = None if metadata is None else metadata.view("resolvedModel")
     if isinstance(resolved, str) and resolved:
         return resolved
-    requested = request.look("modelId")
+    requested = request.view("modelId")
     if not isinstance(requested, str):
         return None
     model = requested.removeprefix(_VENDOR_PREFIX)
@@ -211,34 +211,34 @@ def _model(request: Fields, metadata: Fields | None) -> str | None:
 
 def _auto_model(request: Fields) -> str | None:
     """Return the model that the vendor chose, according to the answer, else to the token counts."""
-    parts = objects(request.look("response"))
+    parts = objects(request.view("response"))
     resolved = [part.get("resolved") for part in parts if part.get("kind") == "autoModeResolution"]
     resolved_ids = [model.get("id") for model in objects(resolved)]
-    counted_ids = [total.get("model") for total in objects(request.look("modelTotals"))]
+    counted_ids = [total.get("model") for total in objects(request.view("modelTotals"))]
     model = next((name for name in (*resolved_ids, *counted_ids) if isinstance(name, str) and name), None)
     return None if model is None else model.removeprefix(_VENDOR_PREFIX)
 
 
 def _model_in_signature(result: Fields | None) -> str | None:
     """Return the model in the signature of an answer: `Grok Code Fast 1 • 1x`, its name and its cost."""
-    details = None if result is None else result.look("details")
+    details = None if result is None else result.view("details")
     signature = _SIGNATURE.fullmatch(details) if isinstance(details, str) else None
     return None if signature is None else signature[1]
 
 
 def _extension_version(request: Fields) -> str | None:
-    agent = request.look("agent")
+    agent = request.view("agent")
     version = agent.get("extensionVersion") if isinstance(agent, dict) else None
     return version if isinstance(version, str) and version else None
 
 
 def _stop_reason(request: Fields) -> str | None:
     """Return whether the answer was cancelled or failed; None for a complete answer."""
-    state = request.look("modelState")
+    state = request.view("modelState")
     value = state.get("value") if isinstance(state, dict) else state
     if value.__class__ is int and value in _STOP_REASONS:
         return _STOP_REASONS[value]
-    return _STOP_REASONS[2] if request.look("isCanceled") is True else None
+    return _STOP_REASONS[2] if request.view("isCanceled") is True else None
 
 
 def _references(request: Fields) -> Iterator[Citation]:
@@ -252,13 +252,13 @@ def _code_citations(request: Fields) -> Iterator[Citation]:
     for item in _take_objects(request, "codeCitations"):
         fields = Fields(item, request.note, request.where)
         yield Citation(
-            url=locations.path_of(fields.look("value")), text=fields.text("snippet"), extra=fields.rest()
+            url=locations.path_of(fields.view("value")), text=fields.text("snippet"), extra=fields.rest()
         )
 
 
 def _take_objects(request: Fields, name: str) -> list[dict[str, Any]]:
     """Take a list, if all its values are objects."""
-    values = request.look(name)
+    values = request.view(name)
     if not isinstance(values, list) or not all(item.__class__ is dict for item in values):
         return []
     request.drop(name)
@@ -269,7 +269,7 @@ def _rendered_context(metadata: Fields) -> str:
     """Return the editor's text around the prompt: about the machine, the workspace, the repository."""
     texts: list[str] = []
     for name in ("renderedGlobalContext", "renderedUserMessage"):
-        items = metadata.look(name)
+        items = metadata.view(name)
         for item in items if isinstance(items, list) else ():
             text = item.get("text") if isinstance(item, dict) else None
             if isinstance(text, str):

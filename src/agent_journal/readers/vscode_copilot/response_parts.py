@@ -50,11 +50,11 @@ class TextBuilder:
 
 def take_text(part: Fields) -> str | None:
     """Take the Markdown out of a text part, in any of the forms in which it has been written."""
-    kind = part.look("kind")
-    if kind is None and isinstance(part.look("value"), str):
+    kind = part.view("kind")
+    if kind is None and isinstance(part.view("value"), str):
         return part.text("value")
     if kind in ("markdownContent", "markdownVuln"):
-        inner = part.look("content")
+        inner = part.view("content")
         if isinstance(inner, str):
             part.drop("kind")
             return part.text("content")
@@ -67,20 +67,20 @@ def take_text(part: Fields) -> str | None:
 
 def has_text(part: Fields) -> bool:
     """Whether a part has a text that is not blank."""
-    kind = part.look("kind")
-    holder = part.look("content") if kind in ("markdownContent", "markdownVuln") else None
-    text = part.look("value") if kind is None else holder.get("value") if isinstance(holder, dict) else holder
+    kind = part.view("kind")
+    holder = part.view("content") if kind in ("markdownContent", "markdownVuln") else None
+    text = part.view("value") if kind is None else holder.get("value") if isinstance(holder, dict) else holder
     return isinstance(text, str) and bool(text.strip())
 
 
 def thought(part: Fields) -> str | None:
     """Return the thought in a part about the model's reasoning."""
-    return thought_of(part.look("value"))
+    return thought_of(part.view("value"))
 
 
 def take_editor_text(part: Fields) -> Text | None:
     """Take a message, question or plan of the editor; the part's other fields go to `extra`."""
-    kind = part.look("kind")
+    kind = part.view("kind")
     names = EDITOR_TEXT_KEYS.get(kind, ()) if isinstance(kind, str) else ()
     texts = [text for name in names if (text := _take_markdown(part, name)) is not None]
     return Text(text="\n\n".join(texts), extra=part.rest()) if texts else None
@@ -88,7 +88,7 @@ def take_editor_text(part: Fields) -> Text | None:
 
 def _take_markdown(part: Fields, name: str) -> str | None:
     """Take a field that is a string or a Markdown object."""
-    value = part.look(name)
+    value = part.view(name)
     if isinstance(value, str):
         return part.text(name)
     inner = part.nested(name) if isinstance(value, dict) and isinstance(value.get("value"), str) else None
@@ -97,12 +97,12 @@ def _take_markdown(part: Fields, name: str) -> str | None:
 
 def is_sidechain(part: Fields) -> bool:
     """Whether a part belongs to a subagent: by the call that started it, or in old versions by a flag."""
-    return bool(part.look("subAgentInvocationId")) or part.look("fromSubAgent") is True
+    return bool(part.view("subAgentInvocationId")) or part.view("fromSubAgent") is True
 
 
 def _reference_url(part: Fields) -> str | None:
     """Return the target of an inline reference: a file, a range of it, or a symbol in it."""
-    target = part.look("inlineReference")
+    target = part.view("inlineReference")
     if isinstance(target, dict) and isinstance(target.get("location"), dict):
         target = target["location"]
     return locations.path_of(target)
@@ -110,10 +110,10 @@ def _reference_url(part: Fields) -> str | None:
 
 def reference_label(part: Fields) -> str:
     """Return the label of an inline reference in the editor: its name, a symbol as code, or a file name."""
-    name = part.look("name")
+    name = part.view("name")
     if isinstance(name, str) and name:
         return name
-    target = part.look("inlineReference")
+    target = part.view("inlineReference")
     symbol = target.get("name") if isinstance(target, dict) else None
     if isinstance(symbol, str) and symbol:
         return f"`{symbol}`"
@@ -123,7 +123,7 @@ def reference_label(part: Fields) -> str:
 
 def shown_input(part: Fields) -> Any:
     """Return the arguments of a call, as far as they were shown."""
-    specific, details = part.look("toolSpecificData"), part.look("resultDetails")
+    specific, details = part.view("toolSpecificData"), part.view("resultDetails")
     if isinstance(specific, dict):
         if "rawInput" in specific:
             return specific["rawInput"]
@@ -137,5 +137,5 @@ def shown_input(part: Fields) -> Any:
 
 def is_mcp(part: Fields | None) -> bool:
     """Whether a tool belongs to an MCP server."""
-    origin = None if part is None else part.look("source")
+    origin = None if part is None else part.view("source")
     return isinstance(origin, dict) and origin.get("type") == "mcp"

@@ -39,7 +39,7 @@ def from_model(raw: dict[str, Any], request: Fields, call: Call, shown: Fields |
 
 def from_shown(shown: Fields, call_id: str | None, name: str) -> ToolResult | None:
     """Convert the editor's rendering of a result, which is otherwise unknown."""
-    details, specific = shown.look("resultDetails"), shown.look("toolSpecificData")
+    details, specific = shown.view("resultDetails"), shown.view("toolSpecificData")
     output: Output = []
     raw = details.get("output") if isinstance(details, dict) else None
     if isinstance(raw, list):
@@ -151,7 +151,7 @@ def _specific_text(specific: Any) -> str | None:
 
 def _shown_text(shown: Fields) -> str | None:
     """Return the editor's message about a result, and the locations in it, each on a line of its own."""
-    message, details = shown.look("pastTenseMessage"), shown.look("resultDetails")
+    message, details = shown.view("pastTenseMessage"), shown.view("resultDetails")
     text = message.get("value") if isinstance(message, dict) else message
     lines = [_LINK_WITHOUT_LABEL.sub(_link_path, text)] if isinstance(text, str) and text.strip() else []
     lines += map(_location, details) if isinstance(details, list) else ()
@@ -170,20 +170,20 @@ def _location(item: Any) -> str:
 
 def _error(shown: Fields) -> str | None:
     """Return the error of a tool."""
-    error = shown.look("resultError")
+    error = shown.view("resultError")
     return error if isinstance(error, str) and error else None
 
 
 def _is_error(shown: Fields | None) -> bool | None:
     if shown is None:
         return None
-    details = shown.look("resultDetails")
+    details = shown.view("resultDetails")
     failed = details.get("isError") if isinstance(details, dict) else None
     return failed if isinstance(failed, bool) else True if _error(shown) else None
 
 
 def _exit_code(shown: Fields | None) -> dict[str, int]:
-    specific = None if shown is None else shown.look("toolSpecificData")
+    specific = None if shown is None else shown.view("toolSpecificData")
     state = specific.get("terminalCommandState") if isinstance(specific, dict) else None
     code = state.get("exitCode") if isinstance(state, dict) else None
     return {"exit_code": code} if code.__class__ is int else {}

@@ -60,7 +60,7 @@ def thought_of(value: Any) -> str | None:
 
 def read_rounds(metadata: Fields) -> list[Round]:
     """Return the rounds of a response; values of another form stay in the metadata."""
-    raw = metadata.look("toolCallRounds")
+    raw = metadata.view("toolCallRounds")
     if not isinstance(raw, list):
         return []
     if not set(map(type, raw)) <= _OBJECTS:
@@ -71,7 +71,7 @@ def read_rounds(metadata: Fields) -> list[Round]:
     for index, item in enumerate(raw):
         fields = Fields(item, metadata.note, metadata.where)
         calls = _read_calls(fields, index, number)
-        response, thinking = fields.look("response"), fields.look("thinking")
+        response, thinking = fields.view("response"), fields.view("thinking")
         text = response if isinstance(response, str) and response and not response.isspace() else None
         thought = thought_of(thinking.get("text")) if isinstance(thinking, dict) else None
         rounds.append(Round(fields, calls, text, thought))
@@ -80,7 +80,7 @@ def read_rounds(metadata: Fields) -> list[Round]:
 
 
 def _read_calls(fields: Fields, round_index: int, number: int) -> list[Call]:
-    raw = fields.look("toolCalls")
+    raw = fields.view("toolCalls")
     if not raw or not isinstance(raw, list) or not set(map(type, raw)) <= _OBJECTS:
         return []
     calls = []
@@ -120,7 +120,7 @@ class Pairing:
                 numbers.setdefault(call.call_id.partition(_SUFFIX)[0], number)
                 numbers.setdefault(call.call_id, number)
         for index, shown in list(pending.items()):
-            call_id = shown.look("toolCallId")
+            call_id = shown.view("toolCallId")
             matching = numbers.get(call_id.partition(_SUFFIX)[0]) if isinstance(call_id, str) else None
             if matching is not None and matching in self._unpaired:
                 self._pair(pending, index, matching)
@@ -157,9 +157,9 @@ class Pairing:
 
 def _shown_text(shown: Fields) -> str:
     """Return the text of an invocation: a terminal command, or a sentence with links."""
-    specific = shown.look("toolSpecificData")
+    specific = shown.view("toolSpecificData")
     line = specific.get("commandLine") if isinstance(specific, dict) else None
-    values = [shown.look("invocationMessage"), shown.look("pastTenseMessage"), specific, line]
+    values = [shown.view("invocationMessage"), shown.view("pastTenseMessage"), specific, line]
     inner_values = [value.get(name) for value in values if isinstance(value, dict) for name in _TEXT_KEYS]
     text = "\n".join(value for value in (*values, *inner_values) if isinstance(value, str))
     return unquote(text, errors="replace")
@@ -167,7 +167,7 @@ def _shown_text(shown: Fields) -> str:
 
 def _matches(call: Call, shown_text: str) -> bool:
     """Whether the text of an invocation contains an argument of a call."""
-    arguments = call.fields.look("arguments")
+    arguments = call.fields.view("arguments")
     try:
         decoded = msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments
     except (msgspec.DecodeError, RecursionError, UnicodeError):
@@ -179,13 +179,13 @@ def _matches(call: Call, shown_text: str) -> bool:
 
 def model_tool_name(shown: Fields) -> str:
     """Return the model's name for the tool of an invocation."""
-    tool = shown.look("toolId")
+    tool = shown.view("toolId")
     return MODEL_TOOL_NAMES.get(tool, tool) if isinstance(tool, str) else ""
 
 
 def is_internal(shown: Fields) -> bool:
     """Whether another tool called this one, not the model."""
-    tool = shown.look("toolId")
+    tool = shown.view("toolId")
     return isinstance(tool, str) and tool.endswith(_INTERNAL)
 
 

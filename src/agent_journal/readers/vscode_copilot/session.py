@@ -82,15 +82,15 @@ def make_conversation(
         note(Kind.MISSING_ID, "", "an export does not name its session")
     index_entry = companions.load_index_entry(source, session_id, note)
     workspace = companions.load_workspace(source, note)
-    repository = fields.look("repoData") if isinstance(fields.look("repoData"), dict) else {}
+    repository = fields.view("repoData") if isinstance(fields.view("repoData"), dict) else {}
     custom, computed = fields.text("customTitle"), fields.text("computedTitle")
     return Conversation(
         id=session_id,
         made_id=stated is None,
         source=name,
         title=_text(index_entry, "title") or custom or computed,
-        started_at=fields.moment("creationDate") or timeline.first_at,
-        updated_at=fields.moment("lastMessageDate") or timeline.last_at,
+        started_at=fields.timestamp("creationDate") or timeline.first_at,
+        updated_at=fields.timestamp("lastMessageDate") or timeline.last_at,
         app_version=timeline.app_version,
         model=timeline.model,
         cwd=_cwd(fields, index_entry, workspace) or timeline.find_fact(_FOLDER),
@@ -205,7 +205,7 @@ def _id_of(request: Any) -> str | None:
 
 def _cwd(fields: Fields, index_entry: Bag, workspace: Bag) -> str | None:
     """Return the folder of the session if it has its own, else that of the window."""
-    for folder in (fields.look("workingDirectory"), index_entry.get("workingDirectory")):
+    for folder in (fields.view("workingDirectory"), index_entry.get("workingDirectory")):
         path = locations.remote_path_of(folder) if isinstance(folder, str) else locations.path_of(folder)
         if path:
             return path

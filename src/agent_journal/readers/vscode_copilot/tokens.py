@@ -28,12 +28,12 @@ def usage(request: Fields, result: Fields | None, metadata: Fields | None) -> Us
     The prompt is that of the last round, including cached tokens; the output is that of all rounds. Totals
     of all rounds, stated by model, take precedence.
     """
-    stated = None if result is None or result.look("usage").__class__ is not dict else result.nested("usage")
+    stated = None if result is None or result.view("usage").__class__ is not dict else result.nested("usage")
     counts: Bag = {}
     for holder in (request, result, stated, metadata):
         if holder is not None:
             for name in _COUNT_KEYS:
-                value = holder.look(name)
+                value = holder.view(name)
                 # A different value stays if the same count was stated before.
                 if value.__class__ is int and counts.get(name, value) == value:
                     counts[name] = holder.take(name)
@@ -52,7 +52,7 @@ def usage(request: Fields, result: Fields | None, metadata: Fields | None) -> Us
 
 def totals(request: Fields) -> tuple[int, int, int] | None:
     """Return the total input, cached input and output of all rounds; None if they are not stated."""
-    models = [*objects(request.look("modelTotals"))]
+    models = [*objects(request.view("modelTotals"))]
     rows = [[counted(model.get(name)) for name in _TOTAL_KEYS] for model in models]
     known_rows = [[count for count in row if count is not None] for row in rows]
     if not known_rows or any(len(row) < len(_TOTAL_KEYS) for row in known_rows):

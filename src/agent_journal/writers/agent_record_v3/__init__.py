@@ -113,9 +113,9 @@ def _entries(conversation: Conversation, form: RecordForm) -> Iterator[dict[str,
 
 def _end(conversation: Conversation) -> str | None:
     """When the conversation ended: as stated, or its last timestamp if that is later."""
-    times = (timestamps.moment(entry.at) for entry in reversed(conversation.timeline))
+    times = (timestamps.parse_timestamp(entry.at) for entry in reversed(conversation.timeline))
     last = next((time for time in times if time is not None), None)
-    stated = timestamps.moment(conversation.updated_at)
+    stated = timestamps.parse_timestamp(conversation.updated_at)
     if last is None or stated is None:
         return stated or last
     return max(stated, last, key=lambda time: timestamps.epoch_ms(time) or 0)

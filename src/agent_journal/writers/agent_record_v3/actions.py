@@ -114,8 +114,8 @@ def _time_of_call(
     call: ToolCall | None, path: tuple[str, ...], message: Message, form: RecordForm
 ) -> str | None:
     """The time of a call or its result: as stated, or the time of its message."""
-    stated = None if call is None else timestamps.moment(value_at(call.extra, path))
-    return stated if stated or form.part_of else timestamps.moment(message.at)
+    stated = None if call is None else timestamps.parse_timestamp(value_at(call.extra, path))
+    return stated if stated or form.part_of else timestamps.parse_timestamp(message.at)
 
 
 def _call(

@@ -187,7 +187,7 @@ def add_position(
         own_fields["made_id"] = True
     else:
         own_fields["id"] = item.id
-    if item.at is not None and (time := timestamps.moment(item.at)) is not None:
+    if item.at is not None and (time := timestamps.parse_timestamp(item.at)) is not None:
         entry["timestamp"] = time
     if item.parent_id is not None:
         entry["parent-id"] = item.parent_id

@@ -94,4 +94,4 @@ def _is_valid(name: str, value: Any) -> bool:
     """Whether the draft allows a value under a typed name."""
     if name != "timestamp":
         return value.__class__ is str
-    return is_count(value) or (value.__class__ is str and bool(timestamps.is_moment(value)))
+    return is_count(value) or (value.__class__ is str and bool(timestamps.is_timestamp(value)))

@@ -28,9 +28,9 @@ def recording_agent(run: Run) -> dict[str, Any]:
 
 def started_at(conversation: Conversation) -> str | None:
     """When the conversation started: as stated, or its first timestamp if that is earlier."""
-    timestamps = (times.moment(entry.at) for entry in conversation.timeline)
+    timestamps = (times.parse_timestamp(entry.at) for entry in conversation.timeline)
     first = next((timestamp for timestamp in timestamps if timestamp is not None), None)
-    stated = times.moment(conversation.started_at)
+    stated = times.parse_timestamp(conversation.started_at)
     if first is None or stated is None:
         return stated or first
     return min(stated, first, key=lambda timestamp: times.epoch_ms(timestamp) or 0)

@@ -66,7 +66,7 @@ def timestamp(at: str | None) -> str | None:
     """A timestamp, if it is valid. A leap second becomes the second before it."""
     if timestamps.parse(at) is None:
         return None
-    at = timestamps.moment(at)
+    at = timestamps.parse_timestamp(at)
     return at if at is None or ":60" not in at[16:20] else at.replace(":60", ":59", 1)
 
 

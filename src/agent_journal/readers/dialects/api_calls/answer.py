@@ -121,9 +121,9 @@ def _parse_body(response: dict[str, Any], error: Any, note: Notes, location: int
     if error is None and _is_refusal(response):
         return Answer([], error=response)
     fields = Fields(response, note, location)
-    if error is None and isinstance(fields.look("error"), str | dict):
+    if error is None and isinstance(fields.view("error"), str | dict):
         error = fields.take("error") or None
-    elif error is not None and isinstance(fields.look("error"), dict):
+    elif error is not None and isinstance(fields.view("error"), dict):
         fields.drop("error")  # the response repeats the error of its stream
     return _parse_by_shape(fields, error)
 
@@ -172,18 +172,18 @@ def _parse_common_choice(raw: Any) -> Reply | None:
 
 
 def _parse_by_shape(fields: Fields, error: Any) -> Answer:
-    choices, content = fields.look("choices"), fields.look("content")
+    choices, content = fields.view("choices"), fields.view("content")
     if choices.__class__ is list and (choices or error is None):
         parsed = _choices(fields)
     elif content.__class__ in _CONTENTS or unwrap(content)[0] is not content:
         parsed = _message(fields)
-    elif fields.look("output").__class__ is list:
+    elif fields.view("output").__class__ is list:
         parsed = _items(fields, is_failed=error is not None)
-    elif fields.look("candidates").__class__ is list or fields.has("usageMetadata"):
+    elif fields.view("candidates").__class__ is list or fields.has("usageMetadata"):
         parsed = _candidates(fields)
-    elif fields.look("output").__class__ is dict and fields.look("output").get("message").__class__ is dict:
+    elif fields.view("output").__class__ is dict and fields.view("output").get("message").__class__ is dict:
         parsed = _converse_message(fields)
-    elif fields.look("message").__class__ is dict and fields.has("done"):
+    elif fields.view("message").__class__ is dict and fields.has("done"):
         parsed = _ollama_message(fields)
     elif error is None and _is_count(fields.rest()):
         return Answer([], extra=fields.rest())
@@ -224,7 +224,7 @@ def _choices(fields: Fields) -> Answer:
         fields.keep("choices", invalid)
     response_id, model = fields.text("id"), fields.text("model")
     counts = fields.bag("usage")
-    groq = fields.look(_GROQ_FIELD)
+    groq = fields.view(_GROQ_FIELD)
     if counts is None and groq.__class__ is dict:
         counts = groq.get("usage")
     usage = openai_messages.parse_usage(counts, response_id)
@@ -237,9 +237,9 @@ def _choice(raw: dict[str, Any], index: int, fields: Fields) -> Reply:
         message = {**message, "role": "assistant"}
     choice = Fields(dict(raw), fields.note, fields.where)
     choice.drop("message")
-    if choice.look("index") == index:
+    if choice.view("index") == index:
         choice.drop("index")
-    if choice.look("logprobs") is None:
+    if choice.view("logprobs") is None:
         choice.drop("logprobs")
     stop_reason = choice.text("finish_reason")
     parsed = openai_messages.parse_message(message, fields.note, fields.where)
@@ -250,9 +250,9 @@ def _choice(raw: dict[str, Any], index: int, fields: Fields) -> Reply:
 
 def _message(fields: Fields) -> Answer:
     role, content = fields.text("role"), fields.take("content")
-    if fields.look("type") == "message":
+    if fields.view("type") == "message":
         fields.drop("type")
-    if fields.look("stop_sequence") is None:
+    if fields.view("stop_sequence") is None:
         fields.drop("stop_sequence")
     response_id, model = fields.text("id"), fields.text("model")
     usage = anthropic_blocks.parse_usage(fields.bag("usage"), response_id)
@@ -268,7 +268,7 @@ def _message(fields: Fields) -> Answer:
 
 def _converse_message(fields: Fields) -> Answer:
     """Parse an answer of Bedrock's Converse API: one message, under `output`."""
-    fields.keep("output", dict(fields.look("output")))
+    fields.keep("output", dict(fields.view("output")))
     output = fields.nested("output")
     message = {} if output is None else output.take("message")
     message = {**message, "role": message.get("role") or "assistant"}
@@ -293,9 +293,9 @@ def _items(fields: Fields, *, is_failed: bool) -> Answer:
     replies = [
         Reply(_parse_output_item(item, fields), item, RESPONSES) for item in fields.take("output")
     ] or ([] if is_failed else [_empty_reply()])
-    response_id, model, after = fields.text("id"), fields.text("model"), fields.look("previous_response_id")
+    response_id, model, after = fields.text("id"), fields.text("model"), fields.view("previous_response_id")
     usage = openai_items.parse_usage(fields.bag("usage"), response_id)
-    details = fields.look("incomplete_details")
+    details = fields.view("incomplete_details")
     reason = details.get("reason") if details.__class__ is dict else None
     status = fields.text("status")
     stop_reason = reason if reason.__class__ is str else status
@@ -303,7 +303,7 @@ def _items(fields: Fields, *, is_failed: bool) -> Answer:
         fields.keep("status", status)
     if replies:
         replies[-1] = replace(replies[-1], stop_reason=stop_reason)
-    if fields.look("error") is None:
+    if fields.view("error") is None:
         fields.drop("error")
     return Answer(
         replies,
@@ -312,7 +312,7 @@ def _items(fields: Fields, *, is_failed: bool) -> Answer:
         usage,
         is_chain=True,
         after=after if after.__class__ is str else None,
-        session=session_of(fields.look("conversation")),
+        session=session_of(fields.view("conversation")),
         extra=fields.rest(),
     )
 
@@ -348,13 +348,13 @@ def _candidates(fields: Fields) -> Answer:
 def _candidate(raw: dict[str, Any], index: int, fields: Fields) -> Reply:
     candidate = Fields(dict(raw), fields.note, fields.where)
     content = candidate.bag("content") or {}
-    if candidate.look("index") == index:
+    if candidate.view("index") == index:
         candidate.drop("index")
     stop_reason = candidate.text("finishReason")
     content = {**content, "role": content.get("role") or "model"}
     parsed = GEMINI.parse_message(content, fields.note, fields.where)
     parsed = parsed._replace(
-        parts=google_contents.with_citations(parsed.parts, candidate.look("groundingMetadata"))
+        parts=google_contents.with_citations(parsed.parts, candidate.view("groundingMetadata"))
     )
     if rest := candidate.rest():
         parsed.extra["candidate"] = rest

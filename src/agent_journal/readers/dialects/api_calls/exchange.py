@@ -90,7 +90,7 @@ def take_tools(request: Fields, dialect: Dialect) -> list[Any]:
     """Take the definitions of the tools that a request offers."""
     if dialect is CONVERSE:
         return _take_configured_tools(request.nested("toolConfig"))
-    if dialect is GEMINI and request.look("tools").__class__ is dict:  # the API also accepts a single object
+    if dialect is GEMINI and request.view("tools").__class__ is dict:  # the API also accepts a single object
         return google_contents.flatten_tools([request.take("tools")])
     listed = request.items("tools") or []
     return google_contents.flatten_tools(listed) if dialect is GEMINI else listed
@@ -107,7 +107,7 @@ def take_repeated(answer: Answer, request: Fields) -> None:
     for name in _REPEATED_FIELDS if answer.is_chain and extra.__class__ is dict else ():
         if extra.get(name) and not request.has(name):
             request.keep(name, extra.pop(name))
-        elif name in extra and extra[name] == request.look(name):
+        elif name in extra and extra[name] == request.view(name):
             del extra[name]
 
 
@@ -115,14 +115,14 @@ def find_continued(request: Fields, answered: Answer, dialect: Dialect) -> tuple
     """Return the response that a request continues and the dialogue stored by the service; both stay."""
     if dialect is not RESPONSES:
         return None, None
-    after = request.look("previous_response_id")
-    session = session_of(request.look("conversation"))
+    after = request.view("previous_response_id")
+    session = session_of(request.view("conversation"))
     return after if after.__class__ is str and after else answered.after, session or answered.session
 
 
 def _take_messages(request: Fields, dialect: Dialect) -> list[Any]:
     """Take the messages; the newer APIs also accept a single one."""
-    value = request.look(dialect.field)
+    value = request.view(dialect.field)
     if dialect.field != "messages" and value.__class__ in (str, dict):
         return [request.take(dialect.field)]
     return request.items(dialect.field) or []
@@ -135,7 +135,7 @@ def take_system_prompts(request: Fields, dialect: Dialect) -> list[Sent]:
     for name in names:
         if not request.has(name):
             continue
-        value = request.look(name)
+        value = request.view(name)
         if value.__class__ is str or (value.__class__ is dict and dialect is GEMINI):
             request.drop(name)
         else:

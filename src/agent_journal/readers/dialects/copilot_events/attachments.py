@@ -52,16 +52,16 @@ def attachment(raw: Any, body: Fields, assets: Assets) -> Part:
         body.note(Kind.WRONG_TYPE, body.where, f"an attachment is {type(raw).__name__}")
         return Other(data=raw, name="attachment")
     fields = Fields(raw, body.note, body.where)
-    match fields.look("type"):
-        case "file" if isinstance(fields.look("path"), str):
+    match fields.view("type"):
+        case "file" if isinstance(fields.view("path"), str):
             fields.drop("type")
-            return _named(fields, assets.data(fields.look("assetId")))
-        case "directory" if isinstance(fields.look("path"), str):
+            return _named(fields, assets.data(fields.view("assetId")))
+        case "directory" if isinstance(fields.view("path"), str):
             return _named(fields, None)
-        case "selection" if isinstance(fields.look("text"), str):
+        case "selection" if isinstance(fields.view("text"), str):
             fields.drop("type")
             return Code(code=fields.take("text"), file=fields.text("filePath"), extra=fields.rest())
-        case "blob" if isinstance(fields.look("data"), str) or isinstance(fields.look("assetId"), str):
+        case "blob" if isinstance(fields.view("data"), str) or isinstance(fields.view("assetId"), str):
             fields.drop("type")
             return inline(fields, assets)
         case str(kind) if kind.startswith("github_") or kind in _OPAQUE_ATTACHMENTS:
@@ -86,7 +86,7 @@ def _named(fields: Fields, data: str | None) -> Media:
 
 def inline(fields: Fields, assets: Assets) -> Media:
     """Convert base64 data with its media type, or a reference to an asset."""
-    mime, data = fields.text("mimeType"), fields.text("data") or assets.data(fields.look("assetId"))
+    mime, data = fields.text("mimeType"), fields.text("data") or assets.data(fields.view("assetId"))
     ref = fields.text("assetId") if data is None else None
     return Media(
         kind=_kind(mime), mime=mime, data=data, ref=ref, name=fields.text("displayName"), extra=fields.rest()

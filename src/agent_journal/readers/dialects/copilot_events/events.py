@@ -90,7 +90,7 @@ class Line:
 
         A `parentAgentTaskId` says nothing about that: as of 1.0.102, every prompt has one.
         """
-        return bool((self.envelope and self.envelope.get("agentId")) or self.body.look("parentToolCallId"))
+        return bool((self.envelope and self.envelope.get("agentId")) or self.body.view("parentToolCallId"))
 
 
 class Events:
@@ -127,7 +127,7 @@ class Events:
 
     def common_entry(self, event: CommonEvent, location: int | str) -> Entry | None:
         """Convert an event of the fast path; None if it needs the slow path."""
-        if not timestamps.is_moment(event.timestamp) or not event.id:
+        if not timestamps.is_timestamp(event.timestamp) or not event.id:
             return None
         name = event.type
         envelope = {} if event.agent_id is UNSET else {"agentId": event.agent_id}
@@ -153,7 +153,7 @@ class Events:
             return Event(id=self._generate_id(line), made_id=True, name="unknown", data={"value": record})
         fields = Fields(record, self._note, location)
         name, data, event_id = fields.text("type"), fields.bag("data"), fields.text("id")
-        parent, at = fields.text("parentId"), fields.moment("timestamp")
+        parent, at = fields.text("parentId"), fields.timestamp("timestamp")
         body = Fields({} if data is None else data, self._note, location)
         parsed = Line(event_id or "", parent, at, fields.rest(), body)
         if not parsed.id:
@@ -205,16 +205,16 @@ class Events:
 
     def _prompt(self, line: Line) -> Message:
         body = line.body
-        source = body.look("source")
+        source = body.view("source")
         parts = _text_parts(body)
         parts += [attachment(raw, line.body, self.assets) for raw in body.items("attachments") or ()]
         is_synthetic = isinstance(source, str) and (source.startswith(_SYNTHETIC) or source == _APP_SOURCE)
-        hidden = is_synthetic or body.look("isAutopilotContinuation") is True
+        hidden = is_synthetic or body.view("isAutopilotContinuation") is True
         return self._text_message(line, "user", parts, hidden=hidden)
 
     def _system_prompt(self, line: Line) -> Message:
         """Convert the instructions for the model, which the app does not show."""
-        if line.body.look("role") == "system":
+        if line.body.view("role") == "system":
             line.body.drop("role")
         return self._text_message(line, "system", _text_parts(line.body), hidden=True)
 
@@ -238,7 +238,7 @@ class Events:
     def _answer(self, line: Line) -> Message:
         body = line.body
         sidechain = line.is_sidechain
-        parts = [*_reasoning(body), *_with_citations(_text_parts(body), body.look("citations"))]
+        parts = [*_reasoning(body), *_with_citations(_text_parts(body), body.view("citations"))]
         parts += [self._call(raw, body) for raw in body.items("toolRequests") or ()]
         # An answer is split where the model continued its reasoning; all pieces name the API call.
         response = body.text("apiCallId") or body.text("messageId")
@@ -264,7 +264,7 @@ class Events:
             return Other(data=raw, name="toolRequest")
         fields = Fields(raw, self._note, body.where)
         name, call_id = fields.text("name") or "", fields.text("toolCallId")
-        if fields.look("type") == "function":
+        if fields.view("type") == "function":
             fields.drop("type")
         if call_id is not None:
             self.calls[call_id] = name
@@ -273,7 +273,7 @@ class Events:
             name=name,
             call_id=call_id,
             input=fields.take("arguments"),
-            kind="mcp" if kind is None and fields.look("mcpServerName") else kind,
+            kind="mcp" if kind is None and fields.view("mcpServerName") else kind,
             extra=fields.rest(),
         )
 
@@ -310,7 +310,7 @@ def _text_parts(body: Fields) -> list[Part]:
 
 def _text_blocks(body: Fields) -> list[Part] | None:
     """Take the texts of a block, a list of blocks or an object with blocks; None for other content."""
-    content = body.look("content")
+    content = body.view("content")
     if content.__class__ not in (dict, list):
         return None
     inner, remaining = unwrap(content)

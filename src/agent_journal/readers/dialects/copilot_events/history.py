@@ -27,7 +27,7 @@ _MESSAGES = "chatMessages"
 def conversation(source: Source, note: Notes, name: str) -> Conversation:
     """Read the conversation of a file."""
     fields = _load(source, note)
-    session, started_at = fields.text("sessionId"), fields.moment("startTime")
+    session, started_at = fields.text("sessionId"), fields.timestamp("startTime")
     raw = fields.items(_MESSAGES) or []
     if not session:
         note(Kind.MISSING_ID, "", "no sessionId")
@@ -56,11 +56,11 @@ def _load(source: Source, note: Notes) -> Fields:
 
 def imported(data: dict[str, Any], event_id: str, note: Notes, location: int | str) -> list[Message]:
     """Take the messages of an import out of its payload; each follows the previous one."""
-    legacy = Fields(data, note, location).look("legacySession")
+    legacy = Fields(data, note, location).view("legacySession")
     if not isinstance(legacy, dict):
         return []
     fields = Fields(legacy, note, location)
-    model = fields.look("selectedModel")
+    model = fields.view("selectedModel")
     raw = fields.items(_MESSAGES) or []
     return messages(raw, event_id, model if isinstance(model, str) else None, note, f"line {location} ")
 

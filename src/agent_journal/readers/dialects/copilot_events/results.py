@@ -21,7 +21,7 @@ _EXIT_LINE_MAX_CHARS = 60
 def result(body: Fields, call_id: str | None, name: str | None, assets: Assets) -> ToolResult:
     """Take the result of a finished execution; other fields stay in `body`."""
     success = body.flag("success")
-    raw = body.look("result")
+    raw = body.view("result")
     media: list[Media] = []
     code: int | None = None
     if raw.__class__ is str:
@@ -34,7 +34,7 @@ def result(body: Fields, call_id: str | None, name: str | None, assets: Assets) 
         if inner is not None and not media and inner.has("binaryResultsForLlm"):
             media = _take_model_media(inner, assets)
     if code is None:
-        code = _number(body.look("shellExecution"))
+        code = _number(body.view("shellExecution"))
     if not output:
         output = _error(body) or output
     if (
@@ -54,14 +54,14 @@ def result(body: Fields, call_id: str | None, name: str | None, assets: Assets) 
 
 def _error(body: Fields) -> str | None:
     """Take the error message of a failed execution."""
-    if body.look("error").__class__ is str:
+    if body.view("error").__class__ is str:
         return body.text("error")
     error = body.nested("error")
     return None if error is None else error.text("message")
 
 
 def _blocks(inner: Fields) -> list[Any]:
-    contents = inner.look("contents")
+    contents = inner.view("contents")
     return contents if contents.__class__ is list else []
 
 
@@ -76,7 +76,7 @@ def _media(inner: Fields, assets: Assets) -> list[Media]:
 
 def _take_model_media(inner: Fields, assets: Assets) -> list[Media]:
     """Take media sent to the model, inline or as an asset; blocks without data stay."""
-    raw = inner.look("binaryResultsForLlm")
+    raw = inner.view("binaryResultsForLlm")
     blocks: list[Any] = raw if raw.__class__ is list else []
     media_blocks = [block for block in blocks if _has_data(block)]
     if media_blocks:

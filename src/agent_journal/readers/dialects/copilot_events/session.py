@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import words
+from agent_journal.decoding.fields import nonempty_str
 from agent_journal.model import Conversation, Event, Link, Message, Reasoning, Summary, ids, timestamps, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects.copilot_events import accounting, history, workspace
@@ -86,29 +86,29 @@ class Session:
         entries = accounting.assign_usage(entries, self._note)
         self._note_unlinked()
         workspace_values, extra = self._workspace()
-        session_id = self._id(facts) or words(workspace_values.get("id"))
+        session_id = self._id(facts) or nonempty_str(workspace_values.get("id"))
         if session_id is None:
             self._note(Kind.MISSING_ID, "", "no event has a sessionId")
         first, last = tree.span(entries)
-        summary = _own_summary(words(workspace_values.get("summary")), entries)
+        summary = _own_summary(nonempty_str(workspace_values.get("summary")), entries)
         return Conversation(
             id=session_id or ids.made(name, entries[0].id),
             made_id=session_id is None,
             source=name,
-            title=words(workspace_values.get("name")) or facts.title() or summary,
-            started_at=timestamps.moment(facts.start_time()) or first,
+            title=nonempty_str(workspace_values.get("name")) or facts.title() or summary,
+            started_at=timestamps.parse_timestamp(facts.start_time()) or first,
             updated_at=last,
             app_version=facts.text("session.start", "copilotVersion"),
             model=self._model(facts, entries),
-            cwd=facts.context("cwd") or words(workspace_values.get("cwd")) or facts.trusted_folder(),
-            git_branch=facts.context("branch") or words(workspace_values.get("branch")),
+            cwd=facts.context("cwd") or nonempty_str(workspace_values.get("cwd")) or facts.trusted_folder(),
+            git_branch=facts.context("branch") or nonempty_str(workspace_values.get("branch")),
             git_commit=facts.context("headCommit"),
             head_id=self._head(entries),
             link=_link(facts),
             timeline=entries,
             summaries=[
                 *(_summaries(entries) if facts.has(*_SUMMARIES) else ()),
-                *_summary(summary, words(workspace_values.get("updated_at"))),
+                *_summary(summary, nonempty_str(workspace_values.get("updated_at"))),
             ],
             extra=extra,
         )
@@ -267,4 +267,4 @@ def _is_typed(message: Message) -> bool:
 
 def _summary(text: str | None, at: str | None) -> list[Summary]:
     """Convert the app's summary of the whole session, with the time of its last change."""
-    return [Summary(text=text, at=timestamps.moment(at))] if text else []
+    return [Summary(text=text, at=timestamps.parse_timestamp(at))] if text else []
