@@ -128,7 +128,7 @@ def identify(folder: Path) -> dict[str, Any]:
     """Tell what each file of bench/mixed.py is; what is claimed wrongly, or by several, is named."""
     from agent_journal import readers  # noqa: PLC0415
     from agent_journal.detection.peek import Peek  # noqa: PLC0415
-    from agent_journal.inputs.input import open_source  # noqa: PLC0415
+    from agent_journal.inputs.input import open_input  # noqa: PLC0415
 
     readers.discover()
     truth = json.loads((folder / "truth.json").read_bytes())
@@ -136,7 +136,7 @@ def identify(folder: Path) -> dict[str, Any]:
 
     def tell() -> dict[str, list[str]]:
         return {
-            name: [reader.INFO.name for reader, _ in readers.claims(Peek(open_source(path)))]
+            name: [reader.INFO.name for reader, _ in readers.claims(Peek(open_input(path)))]
             for name, path in paths.items()
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
-from agent_journal.inputs.input import Source, Stream
+from agent_journal.inputs.input import Input, Stream
 
 
 class Bytes:
@@ -21,11 +21,11 @@ class Bytes:
     def open(self) -> Stream:
         return io.BytesIO(self._data)
 
-    def children(self) -> Sequence[Source]:
+    def children(self) -> Sequence[Input]:
         return ()
 
-    def companion(self, *names: str) -> Source | None:  # noqa: ARG002 (the contract)
+    def companion(self, *names: str) -> Input | None:  # noqa: ARG002 (the contract)
         return None
 
-    def companions(self, *names: str) -> Sequence[Source]:  # noqa: ARG002 (the contract)
+    def companions(self, *names: str) -> Sequence[Input]:  # noqa: ARG002 (the contract)
         return ()

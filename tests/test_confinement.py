@@ -21,7 +21,7 @@ from agent_journal.cli import _run
 from agent_journal.config import load
 from agent_journal.conversion import pipeline
 from agent_journal.crash_reports import FOLDER, MAX_REPORT_BYTES, MAX_REPORTS, CrashReports
-from agent_journal.inputs.input import open_source
+from agent_journal.inputs.input import open_input
 from agent_journal.journal.watch import Watcher
 from agent_journal.model import Conversation, Message, Text
 from agent_journal.notes import Kind, Notes
@@ -463,7 +463,7 @@ def test_what_another_packages_reader_gives_is_checked(
     monkeypatch.setattr(plugins, "package_of", lambda _: "diary-reader")
     (tmp_path / "a.json").write_text("{}")
     note = Notes()
-    unit = pipeline.Unit(open_source(str(tmp_path / "a.json")), module, "1")
+    unit = pipeline.Unit(open_input(str(tmp_path / "a.json")), module, "1")
 
     assert [item.id for item in pipeline.read_unit(unit, note)] == ["1"]
     assert [each.kind for each in note.collected if each.kind == "reader-error"] == ["reader-error"]

@@ -14,7 +14,7 @@ from agent_journal import files, readers, writers
 from agent_journal.conversion.output import new_run
 from agent_journal.detection.peek import Peek
 from agent_journal.errors import AgentJournalError
-from agent_journal.inputs.input import files_below, open_source
+from agent_journal.inputs.input import files_below, open_input
 from agent_journal.model import Conversation, Memory
 from agent_journal.notes import Kind
 from tests.cases import (
@@ -162,7 +162,7 @@ def test_fixtures_from_the_field_are_claimed_by_one_reader_or_refused_clearly() 
     if not fixtures.is_dir():
         pytest.skip("no samples here")
     wrong: list[str] = []
-    for file in files_below(open_source(str(fixtures))):
+    for file in files_below(open_input(str(fixtures))):
         owner = file.path.split("/")[0]
         names = [reader.INFO.name for reader, _ in readers.claims(Peek(file))]
         if len(names) > 1:

@@ -93,6 +93,7 @@ PATHS = {
 NAMES = {
     "decoding.fields": {"words": "nonempty_str"},
     "decoding.fields.Fields": {"look": "view", "moment": "timestamp"},
+    "inputs.input": {"Source": "Input", "open_source": "open_input"},
     "model.timestamps": {"is_moment": "is_timestamp", "moment": "parse_timestamp"},
 }
 """Old and new names of each module or class, by its path within the package."""

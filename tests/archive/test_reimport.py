@@ -26,7 +26,7 @@ from agent_journal.archive.store import Change, SourceRow, Status
 from agent_journal.archive.syncing import Scan
 from agent_journal.config import load
 from agent_journal.errors import OlderArchive, UnusableArchive
-from agent_journal.inputs.input import Source
+from agent_journal.inputs.input import Input
 from agent_journal.journal import index_upkeep
 from agent_journal.model import Conversation, Memory, Message, ToolCall, ToolResult, Usage
 from agent_journal.readers import claude_code
@@ -343,12 +343,12 @@ def test_companions_that_an_older_reader_did_not_know_are_among_the_other_source
         (subagents / name).write_text(lines(2))
     listed, opened = [], []
 
-    def read_without_companions(source: Source, *_: object) -> Iterator[Any]:
+    def read_without_companions(source: Input, *_: object) -> Iterator[Any]:
         with source.open() as stream:
             stream.read()
         yield talk(source.name, said("1", "one"))
 
-    def read(source: Source, *_: object) -> Iterator[Any]:
+    def read(source: Input, *_: object) -> Iterator[Any]:
         pending = list(source.companions(Path(NAME).stem, "subagents"))
         while pending:
             each = pending.pop(0)

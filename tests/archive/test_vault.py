@@ -21,7 +21,7 @@ from agent_journal.archive.manifest import StoredFile
 from agent_journal.archive.recording import CaptureSession, RecordingSource, ReplayedSource, stream_of
 from agent_journal.archive.vault import BlobLocation, Vault
 from agent_journal.errors import AgentJournalError, CannotWrite, DamagedArchive, UnreadableSource
-from agent_journal.inputs.input import File, Source, Stream
+from agent_journal.inputs.input import File, Input, Stream
 from tests.archive.journals import everything, imported, journal, state
 from tests.memory_source import Bytes
 
@@ -333,7 +333,7 @@ def test_what_is_before_the_damage_is_kept_and_breaks_off_again(tmp_path: Path, 
 
     with opened(tmp_path, catalog) as kept:
         keeping = CaptureSession(kept)
-        sources: list[Source] = [
+        sources: list[Input] = [
             RecordingSource(Damaged(b""), keeping),
             ReplayedSource(keeping.manifest, kept, "it", "it"),
         ]
@@ -412,7 +412,7 @@ def test_what_lies_beside_is_answered_alike(tmp_path: Path, catalog: Catalog) ->
     (home / "titles.txt").write_text("titles")
     hostile = ("nul\0", "/etc/passwd", "..", "a/b", "", "x" * 5000)
 
-    def answers(source: Source) -> list[object]:
+    def answers(source: Input) -> list[object]:
         unit = source.companion("unit", "a.json")
         assert unit is not None
         with unit.open() as stream:

@@ -17,7 +17,7 @@ import pytest
 from agent_journal.conversion.pipeline import read_all
 from agent_journal.decoding import json_stream, json_value, json_window
 from agent_journal.inputs import compressed, sqlite_copy
-from agent_journal.inputs.input import File, open_source
+from agent_journal.inputs.input import File, open_input
 from agent_journal.notes import Notes
 from tests.memory_source import Bytes
 
@@ -100,7 +100,7 @@ def test_ordinary_files_are_read_whole(tmp_path: Path) -> None:
     data = b"".join(json.dumps({"n": os.urandom(300).hex()}).encode() + b"\n" for _ in range(4_000))
     path = packed(tmp_path / "a", "gz", data)
 
-    assert sum(1 for _ in json_stream.lines(open_source(str(path)), Notes())) == 4_000
+    assert sum(1 for _ in json_stream.lines(open_input(str(path)), Notes())) == 4_000
 
 
 @pytest.mark.parametrize("verb", ["import", "convert"])
@@ -188,9 +188,9 @@ import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
 from agent_journal.decoding import json_stream
 from agent_journal.notes import Notes
-from agent_journal.inputs.input import open_source
+from agent_journal.inputs.input import open_input
 note = Notes()
-found = list(json_stream.elements(open_source(sys.argv[2]), note))
+found = list(json_stream.elements(open_input(sys.argv[2]), note))
 print(len(found), [each.kind for each in note.collected])
 """
 

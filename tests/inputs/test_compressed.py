@@ -13,7 +13,7 @@ from agent_journal.decoding import json_stream
 from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import compressed
-from agent_journal.inputs.input import open_source, sha256
+from agent_journal.inputs.input import open_input, sha256
 from agent_journal.notes import Notes
 
 LINES = b"".join(b'{"n": %d}\n' % number for number in range(20_000))
@@ -25,7 +25,7 @@ each_kind = pytest.mark.parametrize("suffix", sorted(PACK))
 def test_a_compressed_file_is_read_as_what_is_in_it(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a.jsonl.{suffix}"
     path.write_bytes(PACK[suffix](LINES))
-    source = open_source(str(path))
+    source = open_input(str(path))
 
     assert ("a.jsonl", str(path), path.name) == (source.name, source.label, source.path)
     assert {"n": 0} == Peek(source).records[0]
@@ -37,7 +37,7 @@ def test_several_frames_are_one_file(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.zst"
     path.write_bytes(PACK["zst"](b'{"n": 1}\n') + PACK["zst"](b'{"n": 2}\n'))
 
-    assert [(1, {"n": 1}), (2, {"n": 2})] == list(json_stream.lines(open_source(str(path)), Notes()))
+    assert [(1, {"n": 1}), (2, {"n": 2})] == list(json_stream.lines(open_input(str(path)), Notes()))
 
 
 @each_kind
@@ -46,7 +46,7 @@ def test_of_a_damaged_file_the_good_part_is_read(tmp_path: Path, suffix: str) ->
     whole = PACK[suffix](LINES * 40)
     path.write_bytes(whole[: len(whole) // 2])
     note = Notes()
-    count = sum(1 for _ in json_stream.lines(open_source(str(path)), note))
+    count = sum(1 for _ in json_stream.lines(open_input(str(path)), note))
 
     assert 0 < count < 800_000
     assert note.damaged
@@ -56,5 +56,5 @@ def test_of_a_damaged_file_the_good_part_is_read(tmp_path: Path, suffix: str) ->
 def test_a_bomb_is_refused(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a.{suffix}"
     path.write_bytes(PACK[suffix](bytes(compressed.MIN_RATIO_CHECK_BYTES + 2_000_000)))
-    with open_source(str(path)).open() as stream, pytest.raises(UnreadableSource, match="bomb"):
+    with open_input(str(path)).open() as stream, pytest.raises(UnreadableSource, match="bomb"):
         list(iter(lambda: stream.read(1 << 20), b""))

@@ -14,15 +14,15 @@ import pytest
 from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import compressed, zip_files
-from agent_journal.inputs.input import File, Folder, Source, Stdin, Stream, files_below, open_source, sha256
+from agent_journal.inputs.input import File, Folder, Input, Stdin, Stream, files_below, open_input, sha256
 from tests.memory_source import Bytes
 
 
-def paths(folder: Source) -> list[str]:
+def paths(folder: Input) -> list[str]:
     return [file.path for file in files_below(folder)]
 
 
-def content(source: Source | None) -> bytes:
+def content(source: Input | None) -> bytes:
     assert source is not None
     with source.open() as stream:
         return stream.read()
@@ -53,7 +53,7 @@ def zip_of(root: Path, target: Path) -> str:
 
 @pytest.mark.parametrize("kind", ["folder", "zip"])
 def test_a_folder_and_its_zip_are_alike(tree: Path, tmp_path: Path, kind: str) -> None:
-    source = open_source(str(tree) if kind == "folder" else zip_of(tree, tmp_path / "t.zip"))
+    source = open_input(str(tree) if kind == "folder" else zip_of(tree, tmp_path / "t.zip"))
     files = {file.path.removeprefix("t.zip/"): file for file in files_below(source)}
 
     assert list(files) == ["a.txt", "b/c.txt", "b/d/e.txt"]
@@ -73,7 +73,7 @@ def test_a_folder_and_its_zip_are_alike(tree: Path, tmp_path: Path, kind: str) -
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "b/c.txt", "..\\x", "", ".", "a\0b"])
 @pytest.mark.parametrize("kind", ["folder", "zip"])
 def test_a_hostile_companion_name_is_no_file(tree: Path, tmp_path: Path, kind: str, name: str) -> None:
-    source = open_source(str(tree) if kind == "folder" else zip_of(tree, tmp_path / "t.zip"))
+    source = open_input(str(tree) if kind == "folder" else zip_of(tree, tmp_path / "t.zip"))
 
     assert source.companion(name) is None
     assert next(files_below(source)).companion(name) is None
@@ -97,12 +97,12 @@ def test_a_pipe_given_by_name_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 
     with pytest.raises(UnreadableSource, match="not a regular file"):
-        open_source(str(tmp_path / "pipe"))
+        open_input(str(tmp_path / "pipe"))
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(UnreadableSource, match="no such file"):
-        open_source(str(tmp_path / "nothing"))
+        open_input(str(tmp_path / "nothing"))
 
 
 def test_the_source_is_not_touched(tree: Path) -> None:
@@ -125,12 +125,12 @@ def test_what_is_packed_on_standard_input_is_opened(
     location = zip_of(tree, tmp_path / "t.zip")
     zipped = Path(location).read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(zipped)))
-    source = open_source("-")
+    source = open_input("-")
 
     assert [content(file) for file in files_below(source)] == [b"a", b"c", b"e"]
     assert sha256(source) == hashlib.sha256(zipped).hexdigest()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(b"tea" * 1000))))
-    assert content(open_source("-")) == b"tea" * 1000
+    assert content(open_input("-")) == b"tea" * 1000
 
 
 def test_hashes(tree: Path) -> None:
@@ -145,7 +145,7 @@ def test_hashes(tree: Path) -> None:
 
 def test_a_zip_is_hashed_as_it_lies(tree: Path, tmp_path: Path) -> None:
     location = zip_of(tree, tmp_path / "t.zip")
-    source = open_source(location)
+    source = open_input(location)
 
     assert sha256(source) == hashlib.sha256(Path(location).read_bytes()).hexdigest()
     (folder,) = [child for child in source.children() if child.is_folder]
@@ -165,9 +165,9 @@ def zip_bytes(**members: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def opened(data: bytes, tmp_path: Path) -> Source:
+def opened(data: bytes, tmp_path: Path) -> Input:
     (tmp_path / "x.zip").write_bytes(data)
-    return open_source(str(tmp_path / "x.zip"))
+    return open_input(str(tmp_path / "x.zip"))
 
 
 def test_a_zip_bomb_is_stopped_while_it_inflates(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_two_members_of_one_name_are_told_unless_they_are_the_same(
         archive.writestr("a", b"first")
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("a", second)
-    (file,) = files_below(open_source(str(tmp_path / "x.zip")))
+    (file,) = files_below(open_input(str(tmp_path / "x.zip")))
 
     if not is_told:
         assert content(file) == b"first"

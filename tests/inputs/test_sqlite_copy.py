@@ -13,7 +13,7 @@ import pytest
 from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import sqlite_copy
-from agent_journal.inputs.input import File, files_below, open_source
+from agent_journal.inputs.input import File, files_below, open_input
 from tests.memory_source import Bytes
 
 
@@ -71,7 +71,7 @@ def test_a_database_in_a_zip_is_read_too(tmp_path: Path) -> None:
     made(tmp_path / "a.db", "CREATE TABLE t (v)", "INSERT INTO t VALUES (7)").close()
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.write(tmp_path / "a.db", "inner/a.db")
-    (member,) = files_below(open_source(str(tmp_path / "a.zip")))
+    (member,) = files_below(open_input(str(tmp_path / "a.zip")))
 
     assert [(7,)] == Peek(member).query("SELECT v FROM t")
 
@@ -136,7 +136,7 @@ def test_a_small_database_that_changes_after_a_first_look_is_read_as_it_is(tmp_p
     with closing(apsw.Connection(str(path))) as program:
         program.pragma("journal_mode", "wal")
         program.execute("CREATE TABLE t (x)")
-        source = open_source(str(path))
+        source = open_input(str(path))
         program.executemany("INSERT INTO t VALUES (?)", [("x" * 3_000,)] * 50)
         program.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
         program.execute("INSERT INTO t VALUES ('last')")  # its log begins anew

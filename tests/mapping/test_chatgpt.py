@@ -21,7 +21,7 @@ from agent_journal import readers
 from agent_journal.conversion.pipeline import read_all
 from agent_journal.decoding import json_stream
 from agent_journal.detection.peek import Peek
-from agent_journal.inputs.input import HEAD_BYTES, File, Stdin, open_source
+from agent_journal.inputs.input import HEAD_BYTES, File, Stdin, open_input
 from agent_journal.model import (
     Citation,
     Conversation,
@@ -321,7 +321,7 @@ def test_a_file_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
     (tmp_path / "user.json").symlink_to(tmp_path / "conversations-000.json")
     note = Notes()
 
-    assert [ID] == [item.id for item in READER.read(open_source(str(tmp_path)), "2026", note)]
+    assert [ID] == [item.id for item in READER.read(open_input(str(tmp_path)), "2026", note)]
     assert {Kind.UNREADABLE_FILE: 2} == note.counts
 
 
@@ -641,7 +641,7 @@ def both_ways(path: Path, patch: pytest.MonkeyPatch) -> int:
     for shape in (SHAPE, json_stream.ANY):
         patch.setattr(export_files, "SHAPE", shape)
         note = Notes()
-        found.append(([*READER.read(open_source(str(path)), "2023", note)], note.collected, note.counts))
+        found.append(([*READER.read(open_input(str(path)), "2023", note)], note.collected, note.counts))
     assert found[0] == found[1]
     if path.is_dir():
         return 0
@@ -714,7 +714,7 @@ def test_no_value_in_any_place_raises(case: Case, tmp_path: Path) -> None:
                 save_document(tmp_path / "in" / file.relative_to(case.input).parent, file.name, document)
             else:
                 save_document(tmp_path, "in", document)
-            for item in READER.read(open_source(str(tmp_path / "in")), "2023", Notes()):
+            for item in READER.read(open_input(str(tmp_path / "in")), "2023", Notes()):
                 assert item == msgspec.json.decode(msgspec.json.encode(item), type=type(item))
 
 

@@ -12,7 +12,7 @@ import pytest
 from agent_journal import readers
 from agent_journal.conversion.pipeline import read_all
 from agent_journal.detection.peek import Peek
-from agent_journal.inputs.input import open_source
+from agent_journal.inputs.input import open_input
 from agent_journal.model import (
     Citation,
     Conversation,
@@ -499,11 +499,11 @@ def test_what_is_claimed(tmp_path: Path, value: Any, version: str | None) -> Non
     path = tmp_path / "conversations.json"
     path.write_text(json.dumps(value), encoding="utf-8")
 
-    assert READER.sniff(Peek(open_source(str(path)))) == version
+    assert READER.sniff(Peek(open_input(str(path)))) == version
 
 
 def test_an_export_of_another_product_is_not_claimed(tmp_path: Path) -> None:
     for name, value in {"conversations.json": [{"id": "x", "mapping": {}}], "users.json": [USER]}.items():
         (tmp_path / name).write_text(json.dumps(value), encoding="utf-8")
 
-    assert READER.sniff(Peek(open_source(str(tmp_path)))) is None
+    assert READER.sniff(Peek(open_input(str(tmp_path)))) is None

@@ -13,7 +13,7 @@ import pytest
 from agent_journal import readers
 from agent_journal.conversion.pipeline import read_all
 from agent_journal.detection.peek import Peek
-from agent_journal.inputs.input import open_source
+from agent_journal.inputs.input import open_input
 from agent_journal.model import (
     Conversation,
     Event,
@@ -763,7 +763,7 @@ def test_databases_of_other_programs_are_not_claimed(tmp_path: Path) -> None:
             "CREATE TABLE session (id); CREATE TABLE message (id); CREATE TABLE part (id);"
         )
 
-    assert opencode.sniff(Peek(open_source(str(path)))) is None
+    assert opencode.sniff(Peek(open_input(str(path)))) is None
 
 
 def test_folders_that_only_have_the_names_are_not_claimed(tmp_path: Path) -> None:
@@ -771,7 +771,7 @@ def test_folders_that_only_have_the_names_are_not_claimed(tmp_path: Path) -> Non
         (tmp_path / name).mkdir()
         save_document(tmp_path / name, "a.json", {"name": name})
 
-    assert opencode.sniff(Peek(open_source(str(tmp_path)))) is None
+    assert opencode.sniff(Peek(open_input(str(tmp_path)))) is None
 
 
 def test_a_session_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:

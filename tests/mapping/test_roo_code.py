@@ -22,7 +22,7 @@ from agent_journal.conversion.pipeline import read_all
 from agent_journal.conversion.transforms import without
 from agent_journal.decoding.fields import Fields
 from agent_journal.detection.peek import Peek
-from agent_journal.inputs.input import open_source
+from agent_journal.inputs.input import open_input
 from agent_journal.model import (
     Conversation,
     Event,
@@ -303,7 +303,7 @@ def test_timestamps_are_normalised(tmp_path: Path, stamp: Any, written: str) -> 
 
 
 def version_of(path: Path) -> list[tuple[str, str]]:
-    return [(reader.INFO.name, version) for reader, version in readers.claims(Peek(open_source(str(path))))]
+    return [(reader.INFO.name, version) for reader, version in readers.claims(Peek(open_input(str(path))))]
 
 
 def test_a_folder_and_each_of_its_files_are_claimed(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from agent_journal import readers
 from agent_journal.conversion import pipeline
 from agent_journal.errors import AmbiguousFormat, UnreadableSource
-from agent_journal.inputs.input import NotFollowed, open_source
+from agent_journal.inputs.input import NotFollowed, open_input
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from agent_journal.archive.candidates import ImportCandidate
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 
@@ -43,13 +43,13 @@ def _in_folder(
 ) -> Iterator[ImportCandidate]:
     is_empty = True
 
-    def may_be_read(source: Source) -> bool:
+    def may_be_read(source: Input) -> bool:
         if is_refused is None or not is_refused(source.label):
             return True
         note.add(Kind.IGNORED_FILE, source.label, "", "it is excluded, or the journal itself")
         return False
 
-    for source, is_claimed in _parts(open_source(folder.path), from_format, may_be_read, note):
+    for source, is_claimed in _parts(open_input(folder.path), from_format, may_be_read, note):
         is_empty = False
         if is_claimed:
             yield folder._replace(path=source.label)
@@ -60,8 +60,8 @@ def _in_folder(
 
 
 def _parts(
-    folder: Source, from_format: str | None, may_be_read: Callable[[Source], bool], note: Notes
-) -> Iterator[tuple[Source, bool]]:
+    folder: Input, from_format: str | None, may_be_read: Callable[[Input], bool], note: Notes
+) -> Iterator[tuple[Input, bool]]:
     """Yield claimed folders and all files, in the order of their paths, and whether they are claimed.
 
     A file counts as claimed until it is read, unless a format was requested.
@@ -88,7 +88,7 @@ def _parts(
             yield source, True  # reading it reports the error
 
 
-def _below(folder: Source) -> Iterator[Source]:
+def _below(folder: Input) -> Iterator[Input]:
     """Yield everything in a folder."""
     pending = [folder]
     while pending:

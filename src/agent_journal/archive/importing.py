@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.rows import Row
     from agent_journal.archive.store import Change, Snapshot
     from agent_journal.archive.worker import PreparedSource
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
 
 __all__ = ["ImportCandidate", "Importer", "Result"]
@@ -199,7 +199,7 @@ class Importer:
         snapshots = self._store.snapshots(row.key)
         vaults = [PatchedVault(self._archive.vault, each.manifest) for each in snapshots]
         others = StoredUnits(self._store, self._archive.vault)
-        units: list[tuple[Snapshot, Source]] = [
+        units: list[tuple[Snapshot, Input]] = [
             (each, ReplayedSource(each.manifest, vault, row.path, each.unit, others=others))
             for each, vault in zip(snapshots, vaults, strict=True)
             if each.reader in installed

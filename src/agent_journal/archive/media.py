@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent_journal.archive import Archive
     from agent_journal.archive.manifest import StoredFile
     from agent_journal.archive.recording import CaptureSession
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation, Event, Item, Part
     from agent_journal.notes import Notes
 
@@ -65,7 +65,7 @@ def _is_relative_media(ref: str) -> bool:
 
 
 def store_media(
-    unit: Source, refs: Iterable[str], capture: CaptureSession, largest: int | None, note: Notes
+    unit: Input, refs: Iterable[str], capture: CaptureSession, largest: int | None, note: Notes
 ) -> None:
     """Store a unit's media in the vault; files larger than `largest` are noted instead (None: no limit)."""
     for place, source in _media_files(unit, refs):
@@ -80,7 +80,7 @@ def store_media(
             note.add(Kind.IGNORED_FILE, source.label, detail=f"it was not stored: {error.reason}")
 
 
-def _media_files(unit: Source, refs: Iterable[str]) -> Iterator[tuple[str, Source]]:
+def _media_files(unit: Input, refs: Iterable[str]) -> Iterator[tuple[str, Input]]:
     if unit.is_folder:
         for file in files_below(unit):
             if is_media(file.name):
@@ -92,7 +92,7 @@ def _media_files(unit: Source, refs: Iterable[str]) -> Iterator[tuple[str, Sourc
             yield as_text(ref), companion
 
 
-def _size(source: Source) -> int:
+def _size(source: Input) -> int:
     if isinstance(source, File):
         return stat_of(source.location).size
     return source.archive.size(source.inside) if isinstance(source, Member) else 0

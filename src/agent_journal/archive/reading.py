@@ -23,7 +23,7 @@ from agent_journal.errors import (
     UnknownFormat,
     UnreadableSource,
 )
-from agent_journal.inputs.input import File, Stdin, as_text, files_below, open_source, opened
+from agent_journal.inputs.input import File, Stdin, as_text, files_below, open_input, opened
 from agent_journal.notes import Kind, Notes
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.manifest import Manifest
     from agent_journal.archive.vault import Vault
     from agent_journal.crash_reports import CrashReports
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Note
 
@@ -103,7 +103,7 @@ class SourceReading:
                     has_items = True
                     yield item
             if not has_items and note.damaged:
-                _raise_if_unfinished(open_source(candidate.path), candidate)
+                _raise_if_unfinished(open_input(candidate.path), candidate)
         except (UnreadableSource, DamagedArchive) as error:
             row.status = Status.UNREADABLE
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
@@ -128,7 +128,7 @@ class SourceReading:
             row.stat = Stat()  # try again next time, even if the file looks the same
         self._finish_result(note)
 
-    def reread(self, row: SourceRow, units: list[tuple[Snapshot, Source]]) -> Iterator[ItemRows]:
+    def reread(self, row: SourceRow, units: list[tuple[Snapshot, Input]]) -> Iterator[ItemRows]:
         """Yield every item of a source as the vault has it, read by the current reader."""
         self.result = ReadResult(row, [], [], is_reimport=True)
         note = Notes(row.path, keep=_MAX_NOTES, reports=self._reports)
@@ -156,7 +156,7 @@ class SourceReading:
             row.stat, row.size = Stat(stdin.size), stdin.size
             source = opened(stdin)
         else:
-            source = open_source(candidate.path)
+            source = open_input(candidate.path)
         if not source.is_folder and self._from_format is None:
             if candidate.home and _is_empty(source):
                 return  # the program has only created it
@@ -229,7 +229,7 @@ class SourceReading:
                 self.result.row.stat = Stat()  # locked by another program, or no room for a copy of it
             note.lost_bytes[unit.source.label] = sum(sizes) if sizes else self.result.row.size
 
-    def _size(self, source: Source, manifest: Manifest) -> int:
+    def _size(self, source: Input, manifest: Manifest) -> int:
         """Return how many bytes were read: the size of a file, or of everything read in a folder."""
         row = self.result.row
         if as_text(source.label) == row.path and isinstance(source, File):
@@ -286,7 +286,7 @@ def _count_skipped(row: SourceRow, note: Notes) -> None:
             row.size += size
 
 
-def _detect_expected(source: Source, name: str, note: Notes) -> Unit | None:
+def _detect_expected(source: Input, name: str, note: Notes) -> Unit | None:
     """Return the unit if the reader that discovery expects claims it; then no other reader is asked."""
     if not name:
         return None
@@ -303,13 +303,13 @@ class _Unfinished(Exception):
     """The source does not contain a complete record yet."""
 
 
-def _raise_if_unfinished(source: Source, candidate: ImportCandidate) -> None:
+def _raise_if_unfinished(source: Input, candidate: ImportCandidate) -> None:
     """Raise `_Unfinished` for a discovered source of which only the beginning is written."""
     if candidate.home and _is_unfinished(source):
         raise _Unfinished
 
 
-def _is_unfinished(source: Source) -> bool:
+def _is_unfinished(source: Input) -> bool:
     """Whether only the beginning of a first record is written; in a folder, in each of its files."""
     try:
         if not source.is_folder:
@@ -319,6 +319,6 @@ def _is_unfinished(source: Source) -> bool:
         return False  # reading it reports why
 
 
-def _is_empty(source: Source) -> bool:
+def _is_empty(source: Input) -> bool:
     with source.open() as stream:
         return not stream.read(1)

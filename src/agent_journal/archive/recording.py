@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent_journal.archive.vault import Blobs, Vault
-    from agent_journal.inputs.input import Source, Stream
+    from agent_journal.inputs.input import Input, Stream
 
 # Each import of a growing file adds a small chunk; this many of them are joined into one.
 _SMALL_CHUNK_BYTES, _MAX_SMALL_CHUNKS = 64 << 10, 16
@@ -70,7 +70,7 @@ class CaptureSession:
             for unit_path, file in before.items()
         )
 
-    def file(self, path: str, source: Source) -> StoredFile:
+    def file(self, path: str, source: Input) -> StoredFile:
         """Return a file in the vault; the first request stores it."""
         stored = self.manifest.files.get(path)
         if stored is None:
@@ -92,7 +92,7 @@ class CaptureSession:
         return stream_of(file, self.vault, label)
 
 
-def _store(source: Source, vault: Vault) -> tuple[StoredFile, bytes | None]:
+def _store(source: Input, vault: Vault) -> tuple[StoredFile, bytes | None]:
     """Store a file's bytes in the vault; those of a small one are also returned."""
     stored = StoredFile(as_text(source.name), 0, b"", [], source.modified_at)
     first = b""
@@ -117,7 +117,7 @@ def _store(source: Source, vault: Vault) -> tuple[StoredFile, bytes | None]:
     return stored, first if stored.size == len(first) and not stored.read_error else None
 
 
-def _store_growth(source: Source, vault: Vault, before: StoredFile) -> StoredFile | None:
+def _store_growth(source: Input, vault: Vault, before: StoredFile) -> StoredFile | None:
     """Store the new end of a file that has grown; None if its beginning has changed.
 
     Chunks of the beginning that are damaged in the vault are written again.
@@ -191,7 +191,7 @@ class _Chunks(Closing):
 class RecordingSource:
     """A source whose bytes are stored in the vault before the reader sees them."""
 
-    def __init__(self, inner: Source, capture: CaptureSession, unit_path: str = "") -> None:
+    def __init__(self, inner: Input, capture: CaptureSession, unit_path: str = "") -> None:
         self.inner = inner
         self._capture = capture
         self._unit_path = unit_path
@@ -231,14 +231,14 @@ class RecordingSource:
             return self.inner.open()
         return self._capture.stream(self._capture.file(self._unit_path, self.inner), self.label)
 
-    def children(self) -> Sequence[Source]:
+    def children(self) -> Sequence[Input]:
         children = [self._below(child) for child in self.inner.children()]
         self._capture.manifest.folders[self._unit_path] = [
             (as_text(child.name), child.is_folder) for child in children
         ]
         return children
 
-    def companion(self, *names: str) -> Source | None:
+    def companion(self, *names: str) -> Input | None:
         unit_path = _companion_path(self._unit_path, self.is_folder, names)
         companion = self.inner.companion(*names)
         if companion is None:
@@ -248,7 +248,7 @@ class RecordingSource:
         self._capture.manifest.present[unit_path] = companion.modified_at
         return RecordingSource(companion, self._capture, unit_path)
 
-    def companions(self, *names: str) -> Sequence[Source]:
+    def companions(self, *names: str) -> Sequence[Input]:
         unit_path = _companion_path(self._unit_path, self.is_folder, names)
         companions = [
             RecordingSource(child, self._capture, _step(unit_path, child.name))
@@ -260,7 +260,7 @@ class RecordingSource:
         self._record_absent(names)
         return companions
 
-    def opened(self) -> Source:
+    def opened(self) -> Input:
         """Open a zip or a compressed file."""
         unpacked = self._capture.manifest.unpacked
         try:
@@ -272,7 +272,7 @@ class RecordingSource:
             unpacked[self._unit_path] = ""
         return RecordingSource(inner, self._capture, self._unit_path)
 
-    def _below(self, child: Source) -> RecordingSource:
+    def _below(self, child: Input) -> RecordingSource:
         return RecordingSource(child, self._capture, _step(self._unit_path, child.name))
 
     def _record_absent(self, names: Sequence[str]) -> None:
@@ -366,10 +366,10 @@ def _array(encoded: list[bytes]) -> bytes:
 class OtherUnits(Protocol):
     """Where files are looked for that a manifest does not know."""
 
-    def find(self, path: str) -> Source | None:
+    def find(self, path: str) -> Input | None:
         """Return a file by its full path."""
 
-    def children(self, folder: str) -> list[Source]:
+    def children(self, folder: str) -> list[Input]:
         """Return what is below a folder."""
 
 
@@ -416,10 +416,10 @@ class ReplayedSource:
             raise UnreadableSource(self.label, "it was not stored")
         return stream_of(file, self._vault, self.label)
 
-    def children(self) -> Sequence[Source]:
+    def children(self) -> Sequence[Input]:
         return self._listed(self._unit_path)
 
-    def companion(self, *names: str) -> Source | None:
+    def companion(self, *names: str) -> Input | None:
         unit_path = _companion_path(self._unit_path, self.is_folder, names)
         if unit_path in self._manifest.present:
             return self._at(unit_path, is_folder=False)
@@ -427,7 +427,7 @@ class ReplayedSource:
             return None
         return self._others.find(self._full_path(unit_path))
 
-    def companions(self, *names: str) -> Sequence[Source]:
+    def companions(self, *names: str) -> Sequence[Input]:
         return self._listed(_companion_path(self._unit_path, self.is_folder, names))
 
     @contextmanager
@@ -444,14 +444,14 @@ class ReplayedSource:
         with self.database() as answering:
             yield answering
 
-    def opened(self) -> Source:
+    def opened(self) -> Input:
         """Return the content of a zip or a compressed file."""
         reason = self._manifest.unpacked.get(self._unit_path)
         if reason:
             raise UnreadableSource(self.label, reason)
         return self if reason is None else self._at(self._unit_path, is_folder=True)
 
-    def _listed(self, unit_path: str) -> list[Source]:
+    def _listed(self, unit_path: str) -> list[Input]:
         listed = self._manifest.folders.get(unit_path)
         if listed is None:
             return [] if self._others is None else self._others.children(self._full_path(unit_path))
@@ -480,7 +480,7 @@ def _full_path(start: str, is_folder: bool, unit_path: str) -> str:  # noqa: FBT
     return os.path.normpath(f"{folder}/{unit_path}") if folder else unit_path
 
 
-def _is_database(source: Source) -> bool:
+def _is_database(source: Input) -> bool:
     with source.open() as stream:
         return stream.read(len(sqlite_copy.MAGIC)) == sqlite_copy.MAGIC
 

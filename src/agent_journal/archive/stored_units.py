@@ -17,7 +17,7 @@ from agent_journal.archive.salvage import PatchedVault
 if TYPE_CHECKING:
     from agent_journal.archive.store import Store
     from agent_journal.archive.vault import Vault
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
 
 
 class StoredUnits:
@@ -29,7 +29,7 @@ class StoredUnits:
         self.has_gaps = False
         """Whether something was asked for that the vault may not have, but the disk."""
 
-    def find(self, path: str) -> Source | None:
+    def find(self, path: str) -> Input | None:
         """Return the newest snapshot of a file."""
         row = self._store.source(path)
         snapshots = [] if row is None else self._store.snapshots(row.key)
@@ -39,7 +39,7 @@ class StoredUnits:
         snapshot = snapshots[-1]
         return self._replayed(snapshot.manifest, path, snapshot.unit)
 
-    def children(self, folder: str) -> list[Source]:
+    def children(self, folder: str) -> list[Input]:
         """Return the files and folders below a folder that were imported."""
         self.has_gaps = True  # there may be files that no reader asked for
         start = folder + os.sep
@@ -51,10 +51,10 @@ class StoredUnits:
         ]
         return [child for child in children if child is not None]
 
-    def _folder(self, path: str, name: str) -> Source:
+    def _folder(self, path: str, name: str) -> Input:
         return self._replayed(Manifest(is_folder=True, name=name, label=path), path, name)
 
-    def _replayed(self, manifest: Manifest, path: str, unit: str) -> Source:
+    def _replayed(self, manifest: Manifest, path: str, unit: str) -> Input:
         return ReplayedSource(manifest, PatchedVault(self._vault, manifest), path, unit, others=self)
 
 

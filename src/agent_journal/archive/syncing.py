@@ -13,7 +13,7 @@ from agent_journal.archive.candidates import ImportCandidate, Result, Stat, is_g
 from agent_journal.archive.store import Status
 from agent_journal.detection.peek import Peek
 from agent_journal.errors import UnreadableSource
-from agent_journal.inputs.input import as_path, as_text, open_source
+from agent_journal.inputs.input import as_path, as_text, open_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -73,7 +73,7 @@ def _is_read_by_any(candidates: Collection[Reader], path: str) -> bool:
     if not candidates:
         return False
     try:
-        peek = Peek(open_source(path))
+        peek = Peek(open_input(path))
         return any(readers.detect(reader, peek) is not None for reader in candidates)
     except UnreadableSource:
         return False  # reading it reports why

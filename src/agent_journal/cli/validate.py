@@ -26,7 +26,7 @@ from agent_journal.writers.unified.envelope import document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Note
     from agent_journal.writers import Run
 
@@ -122,7 +122,7 @@ def _of_unit(unit: pipeline.Unit, run: Run, notes: Notes) -> Iterator[_Document]
         yield from _converted_documents(unit, run, notes)
 
 
-def _unified_documents(source: Source, notes: Notes) -> Iterator[_Document]:
+def _unified_documents(source: Input, notes: Notes) -> Iterator[_Document]:
     infos = [reader.INFO for reader in readers.discover().values()]
     for _, value in json_stream.values(source, notes.about(source.label)):
         platform = value.get("platform") if isinstance(value, dict) else None

@@ -21,7 +21,7 @@ from agent_journal.errors import (
     UnreadableSource,
 )
 from agent_journal.inputs import sqlite_copy
-from agent_journal.inputs.input import NotFollowed, as_text, open_source, opened, sha256
+from agent_journal.inputs.input import NotFollowed, as_text, open_input, opened, sha256
 from agent_journal.model import Conversation, Item, Memory, Origin, timestamps
 from agent_journal.model.token_sanity import implausible_counts
 from agent_journal.notes import Kind
@@ -29,7 +29,7 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
     from agent_journal.readers import Reader
 
@@ -40,7 +40,7 @@ FILE_TIME = "the time of the file stands in"
 class Unit(NamedTuple):
     """A file or folder that one reader reads."""
 
-    source: Source
+    source: Input
     reader: Reader
     version: str
 
@@ -60,10 +60,10 @@ def units(location: str, note: Notes, from_format: str | None = None) -> Iterato
     A single file that nobody claims is an error. In a folder such a file is noted, and it is an error
     only if nothing else was found.
     """
-    yield from units_of(open_source(location), note, from_format)
+    yield from units_of(open_input(location), note, from_format)
 
 
-def units_of(source: Source, note: Notes, from_format: str | None = None) -> Iterator[Unit]:
+def units_of(source: Input, note: Notes, from_format: str | None = None) -> Iterator[Unit]:
     """The same for a source that is open."""
     forced = parse_format(from_format) if from_format else None
     if not source.is_folder:
@@ -80,13 +80,13 @@ def units_of(source: Source, note: Notes, from_format: str | None = None) -> Ite
         raise UnknownFormat(source.label, "no file in it has a known layout", len(readers.discover()))
 
 
-def is_claimed(source: Source, note: Notes, from_format: str | None = None) -> bool:
+def is_claimed(source: Input, note: Notes, from_format: str | None = None) -> bool:
     """Whether a reader (or the one that is asked for) takes a file or folder as it is, for one unit."""
     forced = parse_format(from_format) if from_format else None
     return _claimed(opened(source), forced, None, note) is not None
 
 
-def _unit(source: Source, forced: tuple[Reader, str | None] | None, note: Notes) -> Unit:
+def _unit(source: Input, forced: tuple[Reader, str | None] | None, note: Notes) -> Unit:
     peek = Peek(source)
     if forced is None:
         try:
@@ -122,7 +122,7 @@ def note_failures(peek: Peek, note: Notes, *, is_claimed: bool) -> None:
     peek.failures.clear()
 
 
-def _walk(folder: Source, forced: tuple[Reader, str | None] | None, note: Notes) -> Iterator[Unit]:
+def _walk(folder: Input, forced: tuple[Reader, str | None] | None, note: Notes) -> Iterator[Unit]:
     pending = [folder]
     above = _name_above(folder)
     sibling: tuple[str, Reader] | None = None
@@ -155,7 +155,7 @@ def note_not_followed(source: NotFollowed, note: Notes) -> None:
     note.add(kind, source.label, "", source.reason)
 
 
-def _name_above(folder: Source) -> str:
+def _name_above(folder: Input) -> str:
     """The name of a folder, unless all that is in a folder of that name belongs to others."""
     name = os.path.basename(os.path.abspath(folder.label))  # noqa: PTH100, PTH119 (a label, also of a member)
     return "" if readers.is_companion(f"{name}/0") else name
@@ -166,12 +166,12 @@ def _is_companion(path: str, above: str) -> bool:
     return readers.is_companion(path) or (above != "" and readers.is_companion(f"{above}/{path}"))
 
 
-def _folder(source: Source) -> str:
+def _folder(source: Input) -> str:
     return source.label.rpartition("/")[0]
 
 
 def _claimed(
-    source: Source,
+    source: Input,
     forced: tuple[Reader, str | None] | None,
     sibling: tuple[str, Reader] | None,
     note: Notes,
@@ -275,7 +275,7 @@ def _with_file_time(conversation: Conversation, modified_at: str | None, note: N
     return replace(conversation, updated_at=modified_at)
 
 
-def _modified_at(source: Source) -> str | None:
+def _modified_at(source: Input) -> str | None:
     """When a file, or the newest file in a folder, was written."""
     newest: float | None = None
     pending = [source]

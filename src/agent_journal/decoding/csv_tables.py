@@ -16,7 +16,7 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.inputs.input import Source, Stream
+    from agent_journal.inputs.input import Input, Stream
     from agent_journal.notes import Notes
 
 # A row larger than this is not read: no format in use comes near it.
@@ -37,7 +37,7 @@ _NEVER = re.compile(rb"(?!)")
 _MAX_PATTERN_COLUMNS = 100
 
 
-def rows(source: Source, note: Notes, names: Iterable[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:
+def rows(source: Input, note: Notes, names: Iterable[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and values of each row after the header; empty rows do not count.
 
     A column that differs from one of `names` only in case or spaces gets that name. A field without a column

@@ -20,7 +20,7 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source, Stream
+    from agent_journal.inputs.input import Input, Stream
     from agent_journal.notes import Notes
 
 __all__ = [
@@ -45,7 +45,7 @@ _LINE_FEED_CODE = 10
 _COMMENT = re.compile(rb'("(?:\\.|[^"\\])*+"?)|//[^\n]*+|/\*.*?(?:\*/|\Z)', re.DOTALL)
 
 
-def lines(source: Source, note: Notes) -> Iterator[tuple[int, Any]]:
+def lines(source: Input, note: Notes) -> Iterator[tuple[int, Any]]:
     """Number and value of each line of JSONL. Only a line feed ends a line; empty ones do not count."""
     for number, line, is_whole in raw_lines(source, note):
         value = decode(line, note, number, Kind.BAD_RECORD if is_whole else Kind.TORN_TAIL)
@@ -53,7 +53,7 @@ def lines(source: Source, note: Notes) -> Iterator[tuple[int, Any]]:
             yield number, value
 
 
-def raw_lines(source: Source, note: Notes) -> Iterator[tuple[int, bytes, bool]]:
+def raw_lines(source: Input, note: Notes) -> Iterator[tuple[int, bytes, bool]]:
     """Number and bytes of each line that is not blank, and whether it was ended."""
     number = 0
     with utf8_lines(source, BLOCK_BYTES) as stream:
@@ -83,7 +83,7 @@ def raw_lines(source: Source, note: Notes) -> Iterator[tuple[int, bytes, bool]]:
             note(Kind.TRUNCATED, number + 1, error.reason)
 
 
-def values(source: Source, note: Notes, shape: Shape = ANY) -> Iterator[tuple[str, Any]]:
+def values(source: Input, note: Notes, shape: Shape = ANY) -> Iterator[tuple[str, Any]]:
     """Place and value of each element of an array, line of JSONL, or concatenated value.
 
     A value is decoded into the shape if it has it, else as it is.
@@ -104,7 +104,7 @@ def values(source: Source, note: Notes, shape: Shape = ANY) -> Iterator[tuple[st
         yield from _concatenated(source, note, shape)
 
 
-def _concatenated(source: Source, note: Notes, shape: Shape) -> Iterator[tuple[str, Any]]:
+def _concatenated(source: Input, note: Notes, shape: Shape) -> Iterator[tuple[str, Any]]:
     with utf8(source) as stream:
         window = Window(stream, shape)
         index = 0
@@ -116,7 +116,7 @@ def _concatenated(source: Source, note: Notes, shape: Shape) -> Iterator[tuple[s
 
 
 def elements(
-    source: Source, note: Notes, key: str | None = None, shape: Shape = ANY
+    source: Input, note: Notes, key: str | None = None, shape: Shape = ANY
 ) -> Iterator[tuple[int, Any]]:
     """Position and value of each element of the array that a file is, or that it holds under `key`.
 
@@ -130,7 +130,7 @@ def elements(
         yield from elements_in(stream, note, key, shape)
 
 
-def _at_once(source: Source, shape: Shape) -> list[Any] | None:
+def _at_once(source: Input, shape: Shape) -> list[Any] | None:
     """The elements of the array that a small file is; None if it is no such file, or not without a flaw."""
     with source.open() as stream:
         data = stream.read(BLOCK_BYTES + 1)
@@ -164,7 +164,7 @@ def elements_in(
     yield from _array(window, note, key)
 
 
-def members(source: Source, note: Notes) -> Iterator[tuple[str, int | None, Any]]:
+def members(source: Input, note: Notes) -> Iterator[tuple[str, int | None, Any]]:
     """Everything in the object that a file is, in one pass: key, position and value of each array's elements.
 
     A value that is no array comes whole, without a position.
@@ -227,7 +227,7 @@ def _array(window: Window, note: Notes, key: str | None = None) -> Iterator[tupl
             index += 1
 
 
-def load(source: Source, note: Notes, *, may_have_comments: bool = False) -> Any:
+def load(source: Input, note: Notes, *, may_have_comments: bool = False) -> Any:
     """The one value of a small file, or BAD; what programs let people write may have comments."""
     blocks: list[bytes] = []
     left = MAX_RECORD_BYTES + 1

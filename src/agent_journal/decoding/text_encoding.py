@@ -12,7 +12,7 @@ from agent_journal.inputs.input import HEAD_BYTES, Reading
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from agent_journal.inputs.input import Source, Stream
+    from agent_journal.inputs.input import Input, Stream
 
 # A string of JSON holds no line break, so a line that begins with `//` is never part of one.
 _COMMENT = re.compile(rb"^[ \t]*//[^\n]*", re.MULTILINE)
@@ -26,7 +26,7 @@ class Fillable(Protocol):
         """How many bytes were put at the beginning of the buffer; none at the end."""
 
 
-def utf8(source: Source) -> Stream:
+def utf8(source: Input) -> Stream:
     """The source's text. Comment lines are emptied, so that the others keep their numbers."""
     stream = source.open()
     raw = stream.read(HEAD_BYTES)
@@ -36,7 +36,7 @@ def utf8(source: Source) -> Stream:
     return _Uncommented(rest) if _has_comments(decoded_head(raw)) else rest
 
 
-def utf8_lines(source: Source, block: int) -> IO[bytes]:
+def utf8_lines(source: Input, block: int) -> IO[bytes]:
     """The same, to be read line by line."""
     stream = source.open()
     if isinstance(stream, io.BytesIO):

@@ -13,7 +13,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 MAX_BYTES = 4 << 20
@@ -27,7 +27,7 @@ _WORDS: dict[Any, str] = {True: "true", False: "false", None: "null"}
 _PLAIN = ("null", "bool", "int", "float", "str", "seq", "map")
 
 
-def load(source: Source, note: Notes) -> Any:
+def load(source: Input, note: Notes) -> Any:
     """The value in a file; None, with a note, if it cannot be read."""
     try:
         with source.open() as stream:

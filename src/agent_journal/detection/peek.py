@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.inputs.sqlite_copy import Database
 
 # The first records are mostly enough; where they are not, some more may be.
@@ -41,7 +41,7 @@ _MAX_FIRST_LINE_BYTES = 64 << 20
 class Peek:
     """The beginning of a file, or the names in a folder. Nothing is read before it is asked for."""
 
-    def __init__(self, source: Source, most_records: int = _DEFAULT_RECORDS) -> None:
+    def __init__(self, source: Input, most_records: int = _DEFAULT_RECORDS) -> None:
         self._source = source
         self._most_records = most_records
         self.name = source.name
@@ -66,7 +66,7 @@ class Peek:
         return next((Peek(child) for child in self._children if child.is_folder and child.name == name), None)
 
     @cached_property
-    def _children(self) -> Sequence[Source]:
+    def _children(self) -> Sequence[Input]:
         return self._source.children()
 
     def member(self, *names: str) -> Peek | None:

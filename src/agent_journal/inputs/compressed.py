@@ -15,7 +15,7 @@ from agent_journal.inputs.input import Reading
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from agent_journal.inputs.input import File, Source, Stdin, Stream
+    from agent_journal.inputs.input import File, Input, Stdin, Stream
 
 MAX_FILE_BYTES = 2 << 30
 MAX_TOTAL_BYTES = 8 << 30
@@ -158,13 +158,13 @@ class Compressed:
         packed.seek(0)
         return Counted(_gzip(packed) if is_gzip else _Zstd(packed), self.label, size, Total())
 
-    def children(self) -> Sequence[Source]:
+    def children(self) -> Sequence[Input]:
         return ()
 
-    def companion(self, *names: str) -> Source | None:
+    def companion(self, *names: str) -> Input | None:
         return self.whole.companion(*names)
 
-    def companions(self, *names: str) -> Sequence[Source]:
+    def companions(self, *names: str) -> Sequence[Input]:
         return self.whole.companions(*names)
 
 

@@ -60,7 +60,7 @@ class Stream(Protocol):
     ) -> bool | None: ...
 
 
-class Source(Protocol):
+class Input(Protocol):
     """A file or folder that a reader gets.
 
     `label` is how notes call it, `path` its place below the input the person named.
@@ -89,20 +89,20 @@ class Source(Protocol):
     def open(self) -> Stream:
         """The bytes from the beginning, as a stream."""
 
-    def children(self) -> Sequence[Source]:
+    def children(self) -> Sequence[Input]:
         """Files, then folders directly below, each sorted by name; none for a file."""
 
-    def companion(self, *names: str) -> Source | None:
+    def companion(self, *names: str) -> Input | None:
         """A file next to this one (below it, for a folder), or None; `..` goes up.
 
         Each name is one step; a name with a separator in it, as hostile content may have, is no file.
         """
 
-    def companions(self, *names: str) -> Sequence[Source]:
+    def companions(self, *names: str) -> Sequence[Input]:
         """What is in a folder next to this file (below it, for a folder); none if there is none."""
 
 
-def sha256(source: Source) -> str:
+def sha256(source: Input) -> str:
     """The hash of a file's bytes as they lie, also of a zip that is read as a folder.
 
     Of a folder: over the paths and sizes of its files, and the content of those that are text. The pictures
@@ -133,7 +133,7 @@ def sha256(source: Source) -> str:
     return digest.hexdigest()
 
 
-def _sha256_of_folder(folder: Source) -> str:
+def _sha256_of_folder(folder: Input) -> str:
     digest = hashlib.sha256()
     for file in files_below(folder):
         try:
@@ -146,7 +146,7 @@ def _sha256_of_folder(folder: Source) -> str:
     return digest.hexdigest()
 
 
-def files_below(folder: Source) -> Iterator[Source]:
+def files_below(folder: Input) -> Iterator[Input]:
     """Every file in a folder and in the folders below it, in order of their paths."""
     pending = [*reversed(folder.children())]
     while pending:
@@ -279,10 +279,10 @@ class File:
             raise UnreadableSource(self.label, "it is not a regular file")
         return _RegularFile(handle, self.label)
 
-    def children(self) -> Sequence[Source]:
+    def children(self) -> Sequence[Input]:
         return ()
 
-    def companion(self, *names: str) -> Source | None:
+    def companion(self, *names: str) -> Input | None:
         if not _are_steps(names):
             return None
         location = os.path.join(os.path.dirname(self.location), *names)
@@ -291,7 +291,7 @@ class File:
         folder = self.path.rpartition("/")[0]
         return File(os.path.normpath(location), _joined(folder, names))
 
-    def companions(self, *names: str) -> Sequence[Source]:
+    def companions(self, *names: str) -> Sequence[Input]:
         location = os.path.join(os.path.dirname(self.location), *names)
         if not _are_steps(names) or not os.path.isdir(location) or os.path.islink(location):
             return ()
@@ -339,12 +339,12 @@ class Folder:
     def open(self) -> Stream:
         raise UnreadableSource(self.label, "it is a folder")
 
-    def children(self) -> Sequence[Source]:
+    def children(self) -> Sequence[Input]:
         try:
             entries = sorted(os.scandir(self.location), key=_files_first)
         except OSError as error:
             raise UnreadableSource(self.label, _reason(error)) from error
-        children: list[Source] = []
+        children: list[Input] = []
         for entry in entries:
             path = f"{self.path}/{entry.name}" if self.path else entry.name
             if is_litter(entry.name) or (_own and _is_own(entry)):
@@ -358,10 +358,10 @@ class Folder:
                 children.append(File(entry.path, path))
         return children
 
-    def companion(self, *names: str) -> Source | None:
+    def companion(self, *names: str) -> Input | None:
         return self._inside().companion(*names)
 
-    def companions(self, *names: str) -> Sequence[Source]:
+    def companions(self, *names: str) -> Sequence[Input]:
         return self._inside().companions(*names)
 
     def _inside(self) -> File:
@@ -421,13 +421,13 @@ class Stdin:
     def open(self) -> io.RawIOBase:
         return _Again(self)
 
-    def children(self) -> Sequence[Source]:
+    def children(self) -> Sequence[Input]:
         return ()
 
-    def companion(self, *names: str) -> Source | None:  # noqa: ARG002 (the contract)
+    def companion(self, *names: str) -> Input | None:  # noqa: ARG002 (the contract)
         return None
 
-    def companions(self, *names: str) -> Sequence[Source]:  # noqa: ARG002 (the contract)
+    def companions(self, *names: str) -> Sequence[Input]:  # noqa: ARG002 (the contract)
         return ()
 
 
@@ -471,7 +471,7 @@ class Member:
             raise UnreadableSource(self.label, "it is a folder")
         return self.archive.open(self.inside)
 
-    def children(self) -> Sequence[Source]:
+    def children(self) -> Sequence[Input]:
         if not self.is_folder:
             return ()
         return [
@@ -484,11 +484,11 @@ class Member:
         name = inside.rpartition("/")[2]
         return f"{self.path}/{name}" if self.path else name
 
-    def companion(self, *names: str) -> Source | None:
+    def companion(self, *names: str) -> Input | None:
         member = self._neighbor(names, is_folder=False)
         return member if _are_steps(names) and self.archive.has(member.inside) else None
 
-    def companions(self, *names: str) -> Sequence[Source]:
+    def companions(self, *names: str) -> Sequence[Input]:
         return self._neighbor(names, is_folder=True).children() if _are_steps(names) else ()
 
     def _neighbor(self, names: Sequence[str], *, is_folder: bool) -> Member:
@@ -547,8 +547,8 @@ def why_absent(location: str) -> str:
     return "there is no such file or folder"
 
 
-def open_source(location: str) -> Source:
-    """The source a person names: a file, a folder, a zip, or `-` for standard input."""
+def open_input(location: str) -> Input:
+    """The input that a user names: a file, a folder, a zip, or `-` for standard input."""
     if location == "-":
         return opened(Stdin())
     if os.path.isdir(location):
@@ -562,10 +562,10 @@ def open_source(location: str) -> Source:
     return opened(File(os.path.realpath(location) if os.path.islink(location) else location))
 
 
-def opened(source: Source) -> Source:
-    """The source itself; of a small file its bytes, of a zip or a compressed file what is in it."""
+def opened(source: Input) -> Input:
+    """The input itself; of a small file its bytes, of a zip or a compressed file what is in it."""
     if own := getattr(source, "opened", None):  # a stored one remembers what was in it
-        inside: Source = own()
+        inside: Input = own()
         return inside
     if not isinstance(source, File | Stdin):
         return source
@@ -592,7 +592,7 @@ def _held(file: File) -> File:
     return file if data.startswith(_DATABASE) else Held(file, data)
 
 
-def _first_bytes(file: Source) -> bytes:
+def _first_bytes(file: Input) -> bytes:
     with file.open() as stream:
         return stream.read(4)
 
@@ -621,3 +621,13 @@ def _joined(folder: str, names: Sequence[str]) -> str:
 
 def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
+
+
+if not TYPE_CHECKING:  # a type checker that saw this would accept any name
+
+    def __getattr__(name: str) -> object:
+        if name.startswith("_"):  # the import system asks for `__path__`
+            raise AttributeError(name)
+        from agent_journal.moved import renamed  # noqa: PLC0415 (only for old names)
+
+        return renamed(sys.modules[__name__], "inputs.input", name)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
 
 MAGIC = b"SQLite format 3\0"
 MAX_BYTES = 64 << 30
@@ -159,7 +159,7 @@ def _harden(connection: apsw.Connection) -> None:
 
 
 @contextmanager
-def opened(source: Source) -> Iterator[Database]:
+def opened(source: Input) -> Iterator[Database]:
     """A database as it is now, with what is still in its `-wal`. The copy goes when it is closed."""
     if own := getattr(source, "database", None):  # a stored one answers itself
         with own() as database:
@@ -175,7 +175,7 @@ def opened(source: Source) -> Iterator[Database]:
 
 
 @contextmanager
-def glanced(source: Source) -> Iterator[Database]:
+def glanced(source: Input) -> Iterator[Database]:
     """The same for a first look: a file on disk is not copied, and what is only in its `-wal` is not seen."""
     if own := getattr(source, "glanced", None):
         with own() as database:
@@ -193,7 +193,7 @@ def glanced(source: Source) -> Iterator[Database]:
         yield Database(connection, source.label)
 
 
-def has_wal(source: Source) -> bool:
+def has_wal(source: Input) -> bool:
     """Whether a program has rows in a `-wal` that are not in the database yet."""
     return source.companion(f"{source.name}-wal") is not None
 
@@ -209,7 +209,7 @@ def _connected(address: str, label: str) -> apsw.Connection:
         raise UnreadableSource(label, f"the database cannot be opened ({error})") from error
 
 
-def _copy(source: Source, target: str) -> None:
+def _copy(source: Input, target: str) -> None:
     """Copy database and -wal of one moment: again if the program moved rows between them meanwhile."""
     for _ in range(_MAX_COPY_ATTEMPTS):
         before = _state(source)
@@ -224,7 +224,7 @@ def _copy(source: Source, target: str) -> None:
     raise UnreadableSource(source.label, "it changes all the time; close the program that writes it")
 
 
-def _state(source: Source) -> tuple[object, ...]:
+def _state(source: Input) -> tuple[object, ...]:
     """What stays the same while rows are only appended to the -wal."""
     if not isinstance(source, File):
         return ()
@@ -236,7 +236,7 @@ def _state(source: Source) -> tuple[object, ...]:
     return status.st_size, status.st_mtime_ns, status.st_ino, wal and _start(wal)
 
 
-def _start(wal: Source) -> bytes:
+def _start(wal: Input) -> bytes:
     try:
         with wal.open() as stream:
             return stream.read(_WAL_HEADER_BYTES)
@@ -244,7 +244,7 @@ def _start(wal: Source) -> bytes:
         return b""
 
 
-def _copy_bytes(source: Source, target: str) -> None:
+def _copy_bytes(source: Input, target: str) -> None:
     size = 0
     with source.open() as stream, open(target, "wb", buffering=0) as out:
         while block := stream.read(_BLOCK_BYTES):

@@ -15,7 +15,7 @@ from agent_journal.inputs.input import Reading, sha256
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source, Stream
+    from agent_journal.inputs.input import Input, Stream
 
 MAX_MEMBERS = 50_000
 _ENCRYPTED_FLAG = 0x1
@@ -25,7 +25,7 @@ _NO_NAMES = {"", ".", ".."}
 class Archive:
     """An open zip; hands out its members as streams."""
 
-    def __init__(self, file: Source) -> None:
+    def __init__(self, file: Input) -> None:
         self.name = file.name
         self.label = file.label
         self.modified_at = file.modified_at
@@ -105,7 +105,7 @@ class _Member(Reading):
             raise OSError(str(error)) from error
 
 
-def _seekable(file: Source) -> IO[bytes]:
+def _seekable(file: Input) -> IO[bytes]:
     stream = file.open()
     if isinstance(stream, io.RawIOBase):
         return io.BufferedReader(stream)

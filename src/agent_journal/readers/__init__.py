@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -115,7 +115,7 @@ class Reader(Protocol):
     def sniff(self, peek: Peek) -> str | None:
         """Return the version of the format if the input belongs to this source, else None."""
 
-    def read(self, source: Source, version: str, note: Notes) -> Iterator[Item]:
+    def read(self, source: Input, version: str, note: Notes) -> Iterator[Item]:
         """Yield every conversation and memory, each as soon as it is complete."""
 
 

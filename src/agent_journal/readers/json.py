@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -41,7 +41,7 @@ def _is_own_record(record: dict[str, Any]) -> bool:
     return record.get("type") == "memory" and {"id", "source", "kind", "text"} <= record.keys()
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
     """Yield the conversation or memory in each line; any other line is noted."""
     for where, record in json_stream.values(source, note):
         try:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
 
 INFO = ReaderInfo(
@@ -92,7 +92,7 @@ def _needed(layout: Layout) -> set[str]:
     return {csv_tables.folded(name) for name in layout if name is not None}
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield the conversations in the order of the file, each ordered by time."""
     layout = _LAYOUTS[version]
     rows = _rows(source, layout, note)
@@ -106,7 +106,7 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
         note(Kind.IGNORED_FILE, "", "the file has no rows")
 
 
-def _rows(source: Source, layout: Layout, note: Notes) -> Iterator[Row]:
+def _rows(source: Input, layout: Layout, note: Notes) -> Iterator[Row]:
     names = [name for name in layout if name is not None]
     day_first: bool | None = None
     for line, row in csv_tables.rows(source, note, names):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -35,7 +35,7 @@ def sniff(peek: Peek) -> str | None:
     return version_of(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (the same for both)
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (the same for both)
     """Yield one conversation per record."""
     from agent_journal.readers.agent_record.record import (  # noqa: PLC0415 (imported when something is read)
         conversations,

@@ -20,7 +20,7 @@ from agent_journal.records.forms import UNKNOWN, provider_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model.tree import Entry
 
 # Fields of our own records that only repeat others.
@@ -28,7 +28,7 @@ _REDUNDANT_FIELDS = ("version", "id", "created", "recording-agent", "file-attrib
 _BLOCK_BYTES = 1 << 20
 
 
-def conversations(source: Source, name: str, note: Notes) -> Iterator[Conversation]:
+def conversations(source: Input, name: str, note: Notes) -> Iterator[Conversation]:
     """Yield the conversation of each record in a file; a truncated record is read as far as possible."""
     has_record = False
     for where, value in json_stream.values(source, note):
@@ -41,7 +41,7 @@ def conversations(source: Source, name: str, note: Notes) -> Iterator[Conversati
         yield _truncated_conversation(source, name, note)
 
 
-def _truncated_conversation(source: Source, name: str, note: Notes) -> Conversation:
+def _truncated_conversation(source: Input, name: str, note: Notes) -> Conversation:
     value = json_stream.decode(json_stream.repaired(_text(source)), Notes(keep=0), "")
     if value.__class__ is not dict or not is_record(value):
         raise UnreadableSource(source.label, "no record in it is one of an agent")
@@ -49,7 +49,7 @@ def _truncated_conversation(source: Source, name: str, note: Notes) -> Conversat
     return conversation(value, "", name, note)
 
 
-def _text(source: Source) -> bytes:
+def _text(source: Input) -> bytes:
     data = bytearray()
     with utf8(source) as stream:
         while len(data) < json_stream.MAX_RECORD_BYTES and (block := stream.read(_BLOCK_BYTES)):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -50,7 +50,7 @@ def sniff(peek: Peek) -> str | None:
     return version_of(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield each session of a history."""
     from agent_journal.readers.aider import (  # noqa: PLC0415 (only reading needs it)
         analytics,
@@ -65,7 +65,7 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
         yield conversation if has_folder else replace(conversation, cwd=folder)
 
 
-def _project(source: Source) -> str | None:
+def _project(source: Input) -> str | None:
     """Get the folder of a history, which is the project's if the file was not moved."""
     folder = source.label.removesuffix(source.name)[:-1]
     is_absolute = folder.startswith(("/", "\\")) or folder[1:2] == ":"  # also of a drive

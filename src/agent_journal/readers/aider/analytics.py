@@ -13,11 +13,11 @@ from agent_journal.readers.aider.detect import SOURCE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 
-def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes) -> Iterator[Conversation]:
     """Yield the events of each run; their tokens are not usage, because the history counts the same ones."""
     run: list[Event] = []
     properties_of_run: dict[str, Any] = {}

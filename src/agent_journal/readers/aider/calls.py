@@ -26,7 +26,7 @@ from agent_journal.readers.dialects.injected_text import mark_injected_parts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation, tree
     from agent_journal.notes import Notes
 
@@ -54,7 +54,7 @@ class Entry(NamedTuple):
     line: int
 
 
-def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes) -> Iterator[Conversation]:
     """Yield the dialogues that the calls belong to."""
     stitching = Stitching(SOURCE, note)
     request: Entry | None = None
@@ -86,7 +86,7 @@ def _hide_program_message(entry: tree.Entry) -> tree.Entry:
     return replace(entry, hidden=True) if is_all else entry
 
 
-def _entries(source: Source, note: Notes) -> Iterator[Entry]:
+def _entries(source: Input, note: Notes) -> Iterator[Entry]:
     entry: Entry | None = None
     with utf8_lines(source, 1 << 20) as stream:
         number = 0

@@ -33,7 +33,7 @@ from agent_journal.readers.aider.prompts import Prompts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 _BLOCK_BYTES = 1 << 20
@@ -53,7 +53,7 @@ class SessionText(NamedTuple):
     offset: int
 
 
-def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes) -> Iterator[Conversation]:
     """Yield each session as soon as it is complete."""
     prompts = _prompts(source, note)
     id_counts: Counter[str] = Counter()
@@ -80,7 +80,7 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
             yield conversation
 
 
-def _prompts(source: Source, note: Notes) -> Prompts:
+def _prompts(source: Input, note: Notes) -> Prompts:
     prompt_file = source.companion(".aider.input.history")
     try:
         return Prompts(prompt_file)
@@ -89,7 +89,7 @@ def _prompts(source: Source, note: Notes) -> Prompts:
         return Prompts(None)
 
 
-def _sessions(source: Source, note: Notes) -> Iterator[SessionText]:
+def _sessions(source: Input, note: Notes) -> Iterator[SessionText]:
     """Yield the sessions; text before the first heading is one without a heading."""
     for index, (offset, data) in enumerate(_split_at_headings(source, note)):
         text = data.replace(b"\r\n", b"\n") if b"\r" in data else data
@@ -114,7 +114,7 @@ def _session_text(text: bytes, offset: int) -> SessionText:
     return SessionText(text[:end].decode().strip(), beginning, blocks(text, start), offset)
 
 
-def _split_at_headings(source: Source, note: Notes) -> Iterator[tuple[int, bytes]]:
+def _split_at_headings(source: Input, note: Notes) -> Iterator[tuple[int, bytes]]:
     """Yield the bytes between headings with their offsets; the first ones are those before any heading."""
     mark = b"\n" + HEADING
     begin, pending = -1, b"\n"  # so that a heading may be the first line
@@ -131,7 +131,7 @@ def _split_at_headings(source: Source, note: Notes) -> Iterator[tuple[int, bytes
     yield begin, pending
 
 
-def _line_number(source: Source, offset: int) -> int:
+def _line_number(source: Input, offset: int) -> int:
     """Count the number of the line at an offset, which is rarely needed."""
     remaining, line = offset, 1
     with source.open() as stream:

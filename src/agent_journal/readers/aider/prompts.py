@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent_journal.model import timestamps
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
 
 _MAX_BYTES = 64 << 20
 
@@ -16,7 +16,7 @@ _MAX_BYTES = 64 << 20
 class Prompts:
     """The times of prompts; a text that was typed several times has them in order."""
 
-    def __init__(self, source: Source | None) -> None:
+    def __init__(self, source: Input | None) -> None:
         self._times_by_text: defaultdict[str, deque[str]] = defaultdict(deque)
         if source is not None:
             self._load(_text(source))
@@ -42,7 +42,7 @@ class Prompts:
                 at, lines = timestamps.parse_timestamp(line[2:].strip()), []
 
 
-def _text(source: Source) -> str:
+def _text(source: Input) -> str:
     data = b""
     with source.open() as stream:
         while len(data) < _MAX_BYTES and (block := stream.read(1 << 20)):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -33,7 +33,7 @@ def sniff(peek: Peek) -> str | None:
     return version_of(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield the conversations that the calls of a file belong to, each with all its calls."""
     # Imported when something is read, because every start of the program imports this module.
     from agent_journal.readers.api_trace.bodies import records  # noqa: PLC0415

@@ -15,7 +15,7 @@ from agent_journal.readers.dialects.google_stream import unwrap_envelope
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
 
 Located: TypeAlias = tuple[str, Any]
 Record: TypeAlias = dict[str, Any]
@@ -30,7 +30,7 @@ _END_OF_STREAM = object()
 _MAX_LINES_PER_EVENT = 8
 
 
-def records(source: Source, note: Notes) -> Iterator[Call]:
+def records(source: Input, note: Notes) -> Iterator[Call]:
     """Yield each call in a file, or in the files of a batch."""
     batch = Batch()
     for file in source.children() if source.is_folder else [source]:
@@ -39,13 +39,13 @@ def records(source: Source, note: Notes) -> Iterator[Call]:
     yield from batch.calls()
 
 
-def _values(source: Source, note: Notes) -> Iterator[Located]:
+def _values(source: Input, note: Notes) -> Iterator[Located]:
     with utf8(source) as stream:
         is_event_stream = stream.read(64).lstrip().startswith(_SSE_PREFIXES)
     return _events(source, note) if is_event_stream else json_stream.values(source, note)
 
 
-def _events(source: Source, note: Notes) -> Iterator[Located]:
+def _events(source: Input, note: Notes) -> Iterator[Located]:
     """Yield the events of a stream that was recorded as text."""
     decoder = _EventDecoder(note)
     for number, line, _ in json_stream.raw_lines(source, note):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -39,7 +39,7 @@ def sniff(peek: Peek) -> str | None:
     return None if peek.is_folder else detect_version(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (each row identifies its own kind)
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (each row identifies its own kind)
     """Yield the dialogues that calls belong to, and one conversation per day of calls with only metadata."""
     from agent_journal.readers.azure_openai.log import conversations  # noqa: PLC0415 (imported only to read)
 

@@ -17,12 +17,12 @@ from agent_journal.readers.dialects.api_calls.stitching import Stitching
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
 
 
-def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes) -> Iterator[Conversation]:
     """Yield the days of calls with only metadata, then every dialogue."""
     stitching, days = Stitching(SOURCE, note), Days()
     facts: list[Facts] = []

@@ -14,7 +14,7 @@ from agent_journal.readers.azure_openai.names import RESPONSE_TIME, TIMES, folde
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
 
 # The Azure CLI prints values as Python does, and adds a column with the table's name.
 _CLI_COLUMN = "TableName"
@@ -30,7 +30,7 @@ class LocatedRow(NamedTuple):
     values: dict[str, Any]
 
 
-def rows(source: Source, note: Notes) -> Iterator[LocatedRow]:
+def rows(source: Input, note: Notes) -> Iterator[LocatedRow]:
     """Yield the rows of a file."""
     if Peek(source).opening not in {"[", "{"}:
         yield from _rows_of_csv(source, note)
@@ -44,7 +44,7 @@ def rows(source: Source, note: Notes) -> Iterator[LocatedRow]:
             note(Kind.BAD_RECORD, location, f"a row is {type(value).__name__}")
 
 
-def _rows_of_csv(source: Source, note: Notes) -> Iterator[LocatedRow]:
+def _rows_of_csv(source: Input, note: Notes) -> Iterator[LocatedRow]:
     """Yield the rows of the portal's export, whose dates have the format of the browser's language."""
     day_first: bool | None = None
     for number, row in csv_tables.rows(source, note):
@@ -60,7 +60,7 @@ def _rows_of_csv(source: Source, note: Notes) -> Iterator[LocatedRow]:
         yield LocatedRow(f"line {number}", values)
 
 
-def _dates(source: Source, column: str) -> Iterator[str]:
+def _dates(source: Input, column: str) -> Iterator[str]:
     return (row.get(column, "") for _, row in csv_tables.rows(source, Notes(keep=0)))
 
 

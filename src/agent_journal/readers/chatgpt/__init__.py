@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -58,7 +58,7 @@ def sniff(peek: Peek) -> str | None:
     return "2026" if version and is_sharded else version
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (all versions are read the same way)
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (all versions are read the same way)
     """Yield the account, and each conversation with the memories made in it."""
     from agent_journal.readers.chatgpt import sidecars  # noqa: PLC0415 (only reading needs it)
     from agent_journal.readers.chatgpt.export import read_files, read_folder  # noqa: PLC0415 (only reading needs it)

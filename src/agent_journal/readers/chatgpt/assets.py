@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from agent_journal.decoding.fields import Fields
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 JsonObject = dict[str, Any]
@@ -40,7 +40,7 @@ class Assets:
 
     def __init__(
         self,
-        sources: Mapping[str, Source] | None = None,
+        sources: Mapping[str, Input] | None = None,
         names: JsonObject | None = None,
         library: Iterable[JsonObject] = (),
         note: Notes | None = None,

@@ -20,7 +20,7 @@ from agent_journal.readers.dialects.members import with_member_origin
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation, Item, Memory
     from agent_journal.notes import Notes
     from agent_journal.readers.chatgpt.sidecars import Sidecars
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # One array until 2025; since February 2026 shards of at most 100 conversations.
 
 
-def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
+def read_folder(folder: Input, note: Notes) -> Iterator[Item]:
     """Yield the account, then each conversation with the memories made in it."""
     files = {_path_in_export(folder, file): file for file in files_below(folder)}
     _note_missing(folder, files, note)
@@ -51,7 +51,7 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
 
 
 def read_files(
-    files: Iterable[Source], companions: Sidecars, note: Notes, memory_ids: set[str] | None = None
+    files: Iterable[Input], companions: Sidecars, note: Notes, memory_ids: set[str] | None = None
 ) -> Iterator[Item]:
     """Yield the conversations of several files; each memory once: `memory_ids` has those already yielded."""
     memory_ids = set() if memory_ids is None else memory_ids
@@ -68,7 +68,7 @@ def read_files(
 
 
 def _conversations(
-    file: Source, companions: Sidecars, note: Notes
+    file: Input, companions: Sidecars, note: Notes
 ) -> Iterator[tuple[Conversation, list[Memory]]]:
     is_page = page.begins_as_page(file)
     records = page.conversations(file, note) if is_page else json_stream.values(file, note, SHAPE)
@@ -89,12 +89,12 @@ def _conversations(
             note(Kind.BAD_RECORD, location, "a conversation without mapping")
 
 
-def _path_in_export(folder: Source, file: Source) -> str:
+def _path_in_export(folder: Input, file: Input) -> str:
     """Get a file's path relative to the export."""
     return file.path[len(folder.path) :].lstrip("/")
 
 
-def _note_missing(folder: Source, files: dict[str, Source], note: Notes) -> None:
+def _note_missing(folder: Input, files: dict[str, Input], note: Notes) -> None:
     """Note the files that the manifest lists and the export does not have."""
     for manifest in objects(sidecars.rows_of(files.get(MANIFEST), note)):
         for entry in objects(manifest.get("files")):
@@ -105,7 +105,7 @@ def _note_missing(folder: Source, files: dict[str, Source], note: Notes) -> None
                     note.add(Kind.MISSING_FILE, f"{folder.label}/{name}", "", f"listed in {MANIFEST}")
 
 
-def _note_leftovers(folder: Source, companions: Sidecars, note: Notes) -> None:
+def _note_leftovers(folder: Input, companions: Sidecars, note: Notes) -> None:
     for name, rows in (
         (names.FEEDBACK, companions.feedback),
         (names.SHARED, companions.shared),
@@ -117,7 +117,7 @@ def _note_leftovers(folder: Source, companions: Sidecars, note: Notes) -> None:
             note.add(Kind.IGNORED_FILE, f"{folder.label}/{name}", "", detail)
 
 
-def _note_ignored(folder: Source, files: dict[str, Source], companions: Sidecars, note: Notes) -> None:
+def _note_ignored(folder: Input, files: dict[str, Input], companions: Sidecars, note: Notes) -> None:
     """Note every other file: lists and pages one by one, the rest as a number per kind."""
     groups: dict[str, list[str]] = {}
     for path in files:

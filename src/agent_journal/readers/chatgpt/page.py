@@ -14,7 +14,7 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source, Stream
+    from agent_journal.inputs.input import Input, Stream
     from agent_journal.notes import Notes
 
 _TITLE = b"<title>ChatGPT Data Export</title>"
@@ -31,13 +31,13 @@ def is_page(head: bytes) -> bool:
     return _TITLE in head and _DATA in head
 
 
-def begins_as_page(file: Source) -> bool:
+def begins_as_page(file: Input) -> bool:
     """Whether a file is the page of an export."""
     with file.open() as stream:
         return is_page(stream.read(_PREAMBLE_BYTES))
 
 
-def conversations(file: Source, note: Notes) -> Iterator[tuple[str, Any]]:
+def conversations(file: Input, note: Notes) -> Iterator[tuple[str, Any]]:
     """Yield each conversation of a page with its location."""
     with _DataLine(file.open()) as stream:
         for index, value in json_stream.elements_in(stream, note):

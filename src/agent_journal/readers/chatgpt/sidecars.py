@@ -25,7 +25,7 @@ from agent_journal.readers.chatgpt.names import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 JsonObject = dict[str, Any]
@@ -81,7 +81,7 @@ def empty() -> Sidecars:
     return Sidecars(None, Rows(), Rows(), Rows(), Rows(), Assets())
 
 
-def read_sidecars(files: dict[str, Source], user: JsonObject, note: Notes) -> Sidecars:
+def read_sidecars(files: dict[str, Input], user: JsonObject, note: Notes) -> Sidecars:
     """Read the files of an export that have data about its conversations and about other files."""
     library = rows_of(files.get(LIBRARY), note)
     names = next(objects(rows_of(files.get(ASSET_NAMES), note)), {})
@@ -97,7 +97,7 @@ def read_sidecars(files: dict[str, Source], user: JsonObject, note: Notes) -> Si
     )
 
 
-def rows_of(file: Source | None, note: Notes) -> list[Any]:
+def rows_of(file: Input | None, note: Notes) -> list[Any]:
     """Read the records of a small file, as far as it can be read."""
     if file is None:
         return []

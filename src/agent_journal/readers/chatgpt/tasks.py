@@ -31,7 +31,7 @@ from agent_journal.readers.chatgpt.names import ITEMS, SOURCE, has_turns
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Part
     from agent_journal.notes import Notes
     from agent_journal.readers.chatgpt.assets import Assets
@@ -49,7 +49,7 @@ def is_task(record: JsonObject) -> bool:
     return nonempty_str(record.get("id")) is not None and "mapping" not in record and has_turns(record)
 
 
-def read_tasks(file: Source, companions: Sidecars, note: Notes) -> Iterator[Conversation]:
+def read_tasks(file: Input, companions: Sidecars, note: Notes) -> Iterator[Conversation]:
     """Yield the tasks of a file; the file of an account without tasks is empty."""
     about = note.about(file.label)
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -59,7 +59,7 @@ def sniff(peek: Peek) -> str | None:
     return (_version(conversations) or "2024") if is_claude else None
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (all versions are read the same way)
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (all versions are read the same way)
     """Yield the account, memories, projects, and each conversation."""
     from agent_journal.readers.claude_ai.export import read_file, read_folder  # noqa: PLC0415 (only reading needs it)
 

@@ -18,7 +18,7 @@ from agent_journal.readers.dialects.members import with_member_origin
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
 
 JsonObject = dict[str, Any]
@@ -43,7 +43,7 @@ class _CopyRank(NamedTuple):
     negative_order: int
 
 
-def read_file(file: Source, note: Notes) -> Iterator[Item]:
+def read_file(file: Input, note: Notes) -> Iterator[Item]:
     """Read one file of an export."""
     kind = detect.kind_of(Peek(file)) or detect.CONVERSATIONS
     if kind == detect.CONVERSATIONS:
@@ -51,10 +51,10 @@ def read_file(file: Source, note: Notes) -> Iterator[Item]:
     return _records(file, kind, note)
 
 
-def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
+def read_folder(folder: Input, note: Notes) -> Iterator[Item]:
     """Read an export: the account, memories and projects, then each conversation once."""
     files = [*_all_files(folder, note)]
-    by_kind: dict[str | None, list[Source]] = {}
+    by_kind: dict[str | None, list[Input]] = {}
     for file in files:
         by_kind.setdefault(_kind(file, note), []).append(file)
     _note_missing(folder, files, by_kind.get("manifest", ()), note)
@@ -69,7 +69,7 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
     _note_ignored(folder, by_kind.get(None, ()), note)
 
 
-def _all_files(folder: Source, note: Notes) -> Iterator[Source]:
+def _all_files(folder: Input, note: Notes) -> Iterator[Input]:
     """List the files of a folder and of the zips in it."""
     for file in files_below(folder):
         if not file.name.endswith(".zip"):
@@ -90,7 +90,7 @@ def _all_files(folder: Source, note: Notes) -> Iterator[Source]:
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
 
-def _kind(file: Source, note: Notes) -> str | None:
+def _kind(file: Input, note: Notes) -> str | None:
     if not file.name.endswith(".json"):
         return None
     peek = Peek(file)
@@ -106,14 +106,14 @@ def _kind(file: Source, note: Notes) -> str | None:
     return kind
 
 
-def _account(files: Iterable[Source]) -> str | None:
+def _account(files: Iterable[Input]) -> str | None:
     """Get the person's id, if the export names exactly one."""
     values = [record.get("uuid") for file in files for record in Peek(file).records]
     account_ids = {account_id for account_id in values if isinstance(account_id, str)}
     return account_ids.pop() if len(account_ids) == 1 else None
 
 
-def _records(file: Source, kind: str, note: Notes) -> Iterator[Item]:
+def _records(file: Input, kind: str, note: Notes) -> Iterator[Item]:
     """Read the records of a small file, as far as it can be read."""
     about = note.about(file.label)
     try:
@@ -127,7 +127,7 @@ def _records(file: Source, kind: str, note: Notes) -> Iterator[Item]:
 
 
 def _conversations(
-    files: list[Source], account_id: str | None, note: Notes, folder: Source | None = None
+    files: list[Input], account_id: str | None, note: Notes, folder: Input | None = None
 ) -> Iterator[Item]:
     """Read the conversations of several files; of several copies, the one changed last."""
     copies = _Copies(_newest(files) if len(files) > 1 else {})
@@ -138,7 +138,7 @@ def _conversations(
 
 
 def _conversations_of_file(
-    file: Source, account_id: str | None, copies: _Copies, noted: set[str], note: Notes
+    file: Input, account_id: str | None, copies: _Copies, noted: set[str], note: Notes
 ) -> Iterator[Item]:
     for location, record in _rows(file, note):
         conversation_id = record.get("uuid")
@@ -162,7 +162,7 @@ class _Copies:
         return best is None or -best.negative_order == self._count
 
 
-def _newest(files: list[Source]) -> dict[str, _CopyRank]:
+def _newest(files: list[Input]) -> dict[str, _CopyRank]:
     """Choose the copy of each conversation to read; an index has copies without messages."""
     newest: dict[str, _CopyRank] = {}
     count = 0
@@ -176,7 +176,7 @@ def _newest(files: list[Source]) -> dict[str, _CopyRank]:
     return newest
 
 
-def _rows(file: Source, note: Notes) -> Iterator[tuple[str, JsonObject]]:
+def _rows(file: Input, note: Notes) -> Iterator[tuple[str, JsonObject]]:
     try:
         for location, record in json_stream.values(file, note):
             if record.__class__ is dict:
@@ -190,7 +190,7 @@ def _rows(file: Source, note: Notes) -> Iterator[tuple[str, JsonObject]]:
         note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
 
-def _note_missing(folder: Source, files: list[Source], manifests: Iterable[Source], note: Notes) -> None:
+def _note_missing(folder: Input, files: list[Input], manifests: Iterable[Input], note: Notes) -> None:
     """Note the parts that a manifest lists and that are missing, zipped or not.
 
     The manifest's URLs open the parts for anyone who has them, so notes never contain them.
@@ -203,7 +203,7 @@ def _note_missing(folder: Source, files: list[Source], manifests: Iterable[Sourc
                 note.add(Kind.MISSING_FILE, f"{folder.label}/{name}", "", f"listed in {manifest.name}")
 
 
-def _note_ignored(folder: Source, files: Iterable[Source], note: Notes) -> None:
+def _note_ignored(folder: Input, files: Iterable[Input], note: Notes) -> None:
     """Note every file without conversations and memories, grouped by folder."""
     groups: dict[str, int] = {}
     for file in files:

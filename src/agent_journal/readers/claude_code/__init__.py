@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation, Item
     from agent_journal.notes import Notes
 
@@ -68,7 +68,7 @@ def sniff(peek: Peek) -> str | None:
     return version_of(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield the conversation of a session file, or one conversation per session of a prompt history."""
     from agent_journal.readers.claude_code import prompts  # noqa: PLC0415 (only reading needs it)
 
@@ -78,7 +78,7 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
         yield _session(source, version, note)
 
 
-def _session(source: Source, version: str, note: Notes) -> Conversation:
+def _session(source: Input, version: str, note: Notes) -> Conversation:
     """Return the conversation of a file; once returned, nothing else refers to its entries."""
     from agent_journal.readers.claude_code.session import Session  # noqa: PLC0415 (only reading needs it)
 
@@ -96,7 +96,7 @@ def _session(source: Source, version: str, note: Notes) -> Conversation:
     return session.conversation(INFO.name, extra)
 
 
-def _web_session(source: Source, note: Notes) -> Fields:
+def _web_session(source: Input, note: Notes) -> Fields:
     """The fields of a web session; of a damaged file, the lines that can still be read."""
     value = json_stream.load(source, note)
     if not isinstance(value, dict):

@@ -17,7 +17,7 @@ from agent_journal.readers.dialects import anthropic_blocks as blocks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Part
     from agent_journal.readers.claude_code.surplus import UsageByKey
 
@@ -34,7 +34,7 @@ _BLOCK_BYTES = 28_000
 class Companions:
     """The companion files of one session file."""
 
-    def __init__(self, source: Source, note: Notes) -> None:
+    def __init__(self, source: Input, note: Notes) -> None:
         self._source = source
         self._stem = stem(source)
         self._note = note
@@ -66,7 +66,7 @@ class Companions:
                 return replace(part, output=complete.output, extra=extra)  # type: ignore[union-attr] # a tool_result
         return part
 
-    def _candidates(self, saved_to: str, call_id: str | None) -> Iterator[Source]:
+    def _candidates(self, saved_to: str, call_id: str | None) -> Iterator[Input]:
         """Find files that may have an output; of its path on another machine, only the end is the same."""
         steps = saved_to.replace("\\", "/").split("/")
         owner = steps[-3] if len(steps) > 2 and steps[-2] == _OUTPUT_FOLDER else self._stem  # noqa: PLR2004
@@ -76,7 +76,7 @@ class Companions:
                 if (file := self._source.companion(*folder, _OUTPUT_FOLDER, name)) is not None:
                     yield file
 
-    def _content(self, file: Source) -> Any:
+    def _content(self, file: Input) -> Any:
         """Read a saved output: blocks if it is JSON, else text; None if it cannot be read."""
         note = self._note.about(file.label)
         try:
@@ -127,7 +127,7 @@ class Companions:
         states = [] if file is None else self._read(file, lambda lines: _states_before(lines, before))
         return states[-1] if states else None
 
-    def _read(self, file: Source, extract: Callable[[Iterator[Any]], _T]) -> _T:
+    def _read(self, file: Input, extract: Callable[[Iterator[Any]], _T]) -> _T:
         """Apply a function to the records of another session; an unreadable file is noted and has none."""
         try:
             return extract(_records(file))
@@ -135,19 +135,19 @@ class Companions:
             self._note.add(Kind.UNREADABLE_FILE, file.label, "", error.reason)
             return extract(iter(()))
 
-    def _find_in_parent_folders(self, name: str) -> Source | None:
+    def _find_in_parent_folders(self, name: str) -> Input | None:
         for height in range(_MAX_PARENT_FOLDERS):
             if (file := self._source.companion(*[".."] * height, name)) is not None:
                 return file
         return None
 
 
-def stem(source: Source) -> str:
+def stem(source: Input) -> str:
     """Get the file's name without its suffix."""
     return source.name.rpartition(".")[0] or source.name
 
 
-def _records(file: Source) -> Iterator[dict[str, Any]]:
+def _records(file: Input) -> Iterator[dict[str, Any]]:
     quiet = Notes()
     for number, line, _ in json_stream.raw_lines(file, quiet):
         record = json_stream.decode(line, quiet, number)
@@ -186,7 +186,7 @@ def _states_before(records: Iterator[dict[str, Any]], before: str) -> list[Any]:
     return states
 
 
-def _find_starting_call(parent: Source, agent: str) -> str | None:
+def _find_starting_call(parent: Input, agent: str) -> str | None:
     mark = f'"{agent}"'.encode("utf-8", "replace")
     if not _mentions(parent, mark):
         return None
@@ -197,7 +197,7 @@ def _find_starting_call(parent: Source, agent: str) -> str | None:
     return None
 
 
-def _mentions(file: Source, mark: bytes) -> bool:
+def _mentions(file: Input, mark: bytes) -> bool:
     """Whether a file contains the bytes; much faster than going through its lines."""
     tail = b""
     with file.open() as stream:
@@ -225,7 +225,7 @@ def _call_in(record: Any, agent: str) -> str | None:
     return None
 
 
-def text_of(file: Source, note: Notes) -> str | None:
+def text_of(file: Input, note: Notes) -> str | None:
     """Read a file's exact text; it is not JSON, so nothing in it is a comment."""
     data = bytearray()
     with file.open() as stream:

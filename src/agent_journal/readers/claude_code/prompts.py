@@ -19,7 +19,7 @@ from agent_journal.readers.dialects.prompt_history import PromptList, entries
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation, Part
     from agent_journal.notes import Notes
 
@@ -28,7 +28,7 @@ _FOLDER = "paste-cache"
 _HASH = re.compile("[0-9a-f]+")
 
 
-def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes, name: str) -> Iterator[Conversation]:
     """Yield one conversation per session; without sessions, one per stretch of work in a folder."""
     prompts = PromptList(name)
     for fields in entries(json_stream.lines(source, note), note):
@@ -38,7 +38,7 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
     yield from prompts.conversations(note)
 
 
-def _parts(source: Source, fields: Fields) -> list[Part]:
+def _parts(source: Input, fields: Fields) -> list[Part]:
     """Put pasted text in the place of its placeholder; what has no placeholder is attached."""
     shown = fields.text("display") or ""
     pasted = _pasted(source, fields)
@@ -59,7 +59,7 @@ def _parts(source: Source, fields: Fields) -> list[Part]:
     return parts + [part for number, part in pasted.items() if number not in inserted]
 
 
-def _pasted(source: Source, fields: Fields) -> dict[str, Media]:
+def _pasted(source: Input, fields: Fields) -> dict[str, Media]:
     """Take what was pasted, by number, if it is still there; the other fields remain."""
     media: dict[str, Media] = {}
     remaining: dict[str, Any] = {}
@@ -75,7 +75,7 @@ def _pasted(source: Source, fields: Fields) -> dict[str, Media]:
     return media
 
 
-def _part(source: Source, pasted: Fields, number: str) -> Media | None:
+def _part(source: Input, pasted: Fields, number: str) -> Media | None:
     content, content_hash = pasted.text("content"), pasted.view("contentHash")
     is_image = pasted.view("type") == "image"
     if content is None and isinstance(content_hash, str) and not is_image:
@@ -88,7 +88,7 @@ def _part(source: Source, pasted: Fields, number: str) -> Media | None:
     return Media(kind="document", mime=mime, name=name or f"Pasted text #{number}", text=content)
 
 
-def _read_pasted_file(source: Source, pasted: Fields, content_hash: str) -> str | None:
+def _read_pasted_file(source: Input, pasted: Fields, content_hash: str) -> str | None:
     """Read a long text from the file that is named by its hash."""
     file = source.companion(_FOLDER, f"{content_hash}.txt") if _HASH.fullmatch(content_hash) else None
     if file is None:

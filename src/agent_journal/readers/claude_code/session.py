@@ -16,7 +16,7 @@ from agent_journal.readers.claude_code.names import KNOWN_TYPES
 from agent_journal.readers.claude_code.timeline import Timeline
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
     from agent_journal.readers.claude_code.lines import Entry
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Session:
     """Collects the lines of one file and turns them into a conversation."""
 
-    def __init__(self, source: Source, note: Notes) -> None:
+    def __init__(self, source: Input, note: Notes) -> None:
         self._stem = stem(source)
         self._is_agent = self._stem.startswith("agent-")
         self._note = note
@@ -32,7 +32,7 @@ class Session:
         self._lines = Lines(self._stem if ids.is_uuid(self._stem) else None, self._companions, note)
         self._timeline = Timeline(note)
 
-    def read(self, source: Source) -> None:
+    def read(self, source: Input) -> None:
         """Add the lines of a file."""
         fast_message, add = self._lines.fast_message, self._timeline.add
         misses = 0

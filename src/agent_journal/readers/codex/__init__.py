@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
     from agent_journal.readers.codex.rollout import Rollout
@@ -85,7 +85,7 @@ def sniff(peek: Peek) -> str | None:
     return version_of(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield the conversation of a rollout, or one conversation per session of a prompt history."""
     from agent_journal.readers.codex import prompts  # noqa: PLC0415 (only reading needs it)
     from agent_journal.readers.codex.rollout import Rollout  # noqa: PLC0415
@@ -107,7 +107,7 @@ def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
     yield rollout.conversation(INFO.name)
 
 
-def _read_document(source: Source, rollout: Rollout, note: Notes) -> None:
+def _read_document(source: Input, rollout: Rollout, note: Notes) -> None:
     """Read a session of before May 2025, one JSON object; of a damaged one, the items that can be read."""
     document = json_stream.load(source, note)
     if isinstance(document, dict):

@@ -14,7 +14,7 @@ from agent_journal.model import Link
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 _INDEX = "session_index.jsonl"
@@ -88,24 +88,24 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def id_in_name(source: Source) -> str | None:
+def id_in_name(source: Input) -> str | None:
     """Get the session id in a rollout's file name."""
     ids = _IDS.findall(source.name)
     return ids[-1][0] if ids else None
 
 
-def own_id_in_name(source: Source) -> str | None:
+def own_id_in_name(source: Input) -> str | None:
     """Get a file's own id, which it has if its session has earlier files."""
     ids = _IDS.findall(source.name)
     return ids[-1][1] or None if ids else None
 
 
-def is_archived(source: Source) -> bool:
+def is_archived(source: Input) -> bool:
     """Whether a rollout is in the folder of archived sessions."""
     return _ARCHIVE_FOLDER in source.label.replace("\\", "/").split("/")
 
 
-def index_entries(source: Source, session: str, note: Notes) -> list[dict[str, Any]]:
+def index_entries(source: Input, session: str, note: Notes) -> list[dict[str, Any]]:
     """List a session's entries in the index of names, the newest last: the file only grows."""
     for height in _INDEX_HEIGHTS:
         index = source.companion(*[".."] * height, _INDEX)
@@ -114,7 +114,7 @@ def index_entries(source: Source, session: str, note: Notes) -> list[dict[str, A
     return []
 
 
-def entries_by_session(source: Source, note: Notes) -> dict[str, list[dict[str, Any]]]:
+def entries_by_session(source: Input, note: Notes) -> dict[str, list[dict[str, Any]]]:
     """Group the entries of the index of names next to a prompt history by session."""
     entries: dict[str, list[dict[str, Any]]] = {}
     index = source.companion(_INDEX)
@@ -137,7 +137,7 @@ def title(entries: list[dict[str, Any]]) -> str | None:
     return names[-1] if names else None
 
 
-def _entries(index: Source, session: str, note: Notes) -> list[dict[str, Any]]:
+def _entries(index: Input, session: str, note: Notes) -> list[dict[str, Any]]:
     mark, entries = f'"{session}"'.encode("utf-8", "replace"), []
     try:
         for number, line, _ in json_stream.raw_lines(index, note):

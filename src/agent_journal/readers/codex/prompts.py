@@ -18,14 +18,14 @@ from agent_journal.readers.dialects.prompt_history import PromptList, entries
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
 
 _INDEX = "session_index"
 
 
-def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes, name: str) -> Iterator[Conversation]:
     """Yield one conversation per session: the prompts, without the answers."""
     prompts = PromptList(name)
     for fields in entries(json_stream.lines(source, note), note):

@@ -18,7 +18,7 @@ from agent_journal.readers.codex.tokens import TokenCounts
 from agent_journal.readers.dialects import undone_turns
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Usage
     from agent_journal.notes import Notes
 
@@ -46,7 +46,7 @@ _TURN_BEGINS = frozenset({"task_started", "turn_started"})
 class Rollout:
     """Collects the lines of one file and turns them into a conversation."""
 
-    def __init__(self, source: Source, note: Notes) -> None:
+    def __init__(self, source: Input, note: Notes) -> None:
         self._source = source
         self._note = note
         self._meta: metas.Meta | None = None

@@ -19,7 +19,7 @@ from agent_journal.notes import Kind, Notes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
 
 _NAME = re.compile(r"rollout-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-")
 _NAME_TIME = "%Y-%m-%dT%H-%M-%S"
@@ -35,7 +35,7 @@ _SPAWN = "spawn_agent"
 _STARTED = "started"
 
 
-def starting_call(source: Source, parent: str, child: str, note: Notes) -> str | None:
+def starting_call(source: Input, parent: str, child: str, note: Notes) -> str | None:
     """Get the id of the call that started a subagent from its parent's rollout; None if it is not there."""
     file = _find_rollout(source, parent, child)
     if file is None:
@@ -50,7 +50,7 @@ def starting_call(source: Source, parent: str, child: str, note: Notes) -> str |
     return None
 
 
-def oldest_origin(source: Source, origin: str, own: str) -> str:
+def oldest_origin(source: Input, origin: str, own: str) -> str:
     """Get the session that a chain of copies begins with, as far as its rollouts exist."""
     seen = {own}
     while origin not in seen and len(seen) < _MAX_FORKS:
@@ -63,7 +63,7 @@ def oldest_origin(source: Source, origin: str, own: str) -> str:
     return origin
 
 
-def _copied_from(file: Source) -> str | None:
+def _copied_from(file: Input) -> str | None:
     """Get the session that a rollout begins with a copy of, from its first line."""
     quiet = Notes()
     try:
@@ -77,7 +77,7 @@ def _copied_from(file: Source) -> str | None:
     return payload.text("forked_from_id") or None
 
 
-def _find_rollout(source: Source, session: str, own: str) -> Source | None:
+def _find_rollout(source: Input, session: str, own: str) -> Input | None:
     """Find the rollout of another session: by its name, else among the files of this folder."""
     for steps in _candidate_paths(source, session, own):
         if (file := source.companion(*steps)) is not None:
@@ -86,7 +86,7 @@ def _find_rollout(source: Source, session: str, own: str) -> Source | None:
     return next((file for file in source.companions() if file.name.endswith(ends)), None)
 
 
-def _candidate_paths(source: Source, session: str, own: str) -> Iterator[tuple[str, ...]]:
+def _candidate_paths(source: Input, session: str, own: str) -> Iterator[tuple[str, ...]]:
     start, name_match = _time_of(session), _NAME.match(source.name)
     offset = None if name_match is None else _offset(name_match[1], own)
     if start is None or offset is None:

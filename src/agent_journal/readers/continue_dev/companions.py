@@ -15,7 +15,7 @@ from agent_journal.readers.continue_dev.names import DEV_DATA, FEEDBACK, INDEX, 
 from agent_journal.readers.continue_dev.session_logs import KEYS, Logs
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
 
@@ -29,13 +29,13 @@ class Companions:
     Without `only`, all sessions are read.
     """
 
-    def __init__(self, source: Source, up: tuple[str, ...], note: Notes, only: str | None = None) -> None:
+    def __init__(self, source: Input, up: tuple[str, ...], note: Notes, only: str | None = None) -> None:
         self._source = source
         self._up = up
         self._note = note
         self._only = only
 
-    def file(self, *names: str) -> Source | None:
+    def file(self, *names: str) -> Input | None:
         """Return a file below the folder with all files."""
         return self._source.companion(*self._up, *names)
 
@@ -57,8 +57,8 @@ class Companions:
         """The logs, in their current and older versions."""
         return Logs({event: self._log_files(event) for event in KEYS}, self._note, self._only)
 
-    def _log_files(self, event: str) -> list[Source]:
-        files: list[Source] = []
+    def _log_files(self, event: str) -> list[Input]:
+        files: list[Input] = []
         for folder in LOG_FOLDERS:
             name = event if folder else _OLD_NAMES.get(event, event)
             if (file := self.file(DEV_DATA, *folder, f"{name}.jsonl")) is not None:
@@ -81,7 +81,7 @@ def id_in(entry: Bag) -> str | None:
     return nonempty_str(entry.get("sessionId")) or nonempty_str(entry.get("session_id"))
 
 
-def load_index(file: Source, note: Notes) -> dict[str, Bag]:
+def load_index(file: Input, note: Notes) -> dict[str, Bag]:
     """Return the entries of an index, by session id."""
     entries: dict[str, Bag] = {}
     try:

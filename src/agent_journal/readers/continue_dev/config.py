@@ -13,7 +13,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
 
@@ -51,7 +51,7 @@ class Models:
         return next((model.model for model in self.configured if model.is_for_chats), None)
 
 
-def load(file: Source, note: Notes) -> Models:
+def load(file: Input, note: Notes) -> Models:
     """Load the models of a configuration file; none if it cannot be read."""
     if file.name == YAML:
         return models_in(yaml_text.load(file, note))

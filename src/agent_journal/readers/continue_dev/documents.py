@@ -24,7 +24,7 @@ from agent_journal.readers.dialects import openai_messages as openai
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag, Item
     from agent_journal.notes import Notes
 
@@ -38,7 +38,7 @@ _BRANCH_KEYS = ("gitBranch", "git_branch")
 _PROMPT_KEYS = ("prompt", "template", "text")
 
 
-def read_documents(source: Source, note: Notes) -> Iterator[Item]:
+def read_documents(source: Input, note: Notes) -> Iterator[Item]:
     """Yield each conversation of a file: one object, or a list or lines of them."""
     has_conversation = False
     for where, value in json_stream.values(source, note):

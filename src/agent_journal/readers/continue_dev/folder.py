@@ -18,12 +18,12 @@ from agent_journal.readers.continue_dev.values import listed_title, path_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag, Item
     from agent_journal.notes import Notes
 
 
-def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
+def read_folder(folder: Input, note: Notes) -> Iterator[Item]:
     """Yield every session, also those that only the index or a log has; note all other files."""
     children = folder.children()
     is_home = not any(child.name == INDEX for child in children)
@@ -43,7 +43,7 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
         yield from _read_other_files(children, known | companions.index.keys(), note)
 
 
-def _read_file(file: Source, companions: Companions, note: Notes) -> Iterator[Item]:
+def _read_file(file: Input, companions: Companions, note: Notes) -> Iterator[Item]:
     try:
         document = session.load(file, note) if file.name.endswith(".json") else None
         kind = detect.detect_kind(document) if document is not None else None
@@ -57,7 +57,7 @@ def _read_file(file: Source, companions: Companions, note: Notes) -> Iterator[It
         note(Kind.UNREADABLE_FILE, "", error.reason)
 
 
-def _read_other_files(children: Sequence[Source], known: set[str], note: Notes) -> Iterator[Item]:
+def _read_other_files(children: Sequence[Input], known: set[str], note: Notes) -> Iterator[Item]:
     """Yield the sessions that only logs have; note the other files."""
     for child in children:
         files = files_below(child) if child.is_folder and child.name != SESSIONS else iter((child,))
@@ -74,7 +74,7 @@ def _read_other_files(children: Sequence[Source], known: set[str], note: Notes) 
                 about(Kind.UNREADABLE_FILE, "", error.reason)
 
 
-def read_session(source: Source, note: Notes) -> Iterator[Item]:
+def read_session(source: Input, note: Notes) -> Iterator[Item]:
     """Yield the session of a file, with its companions."""
     document = session.load(source, note)
     if document is None:
@@ -84,7 +84,7 @@ def read_session(source: Source, note: Notes) -> Iterator[Item]:
     yield (steps if has_steps else session).make_conversation(document, source, companions, note)
 
 
-def read_index(source: Source, note: Notes) -> Iterator[Item]:
+def read_index(source: Input, note: Notes) -> Iterator[Item]:
     """Yield the sessions of an index without a file; messages are only in the sessions' files."""
     for session_id, entry in load_index(source, note).items():
         if source.companion(f"{session_id}.json") is None:

@@ -44,7 +44,7 @@ from agent_journal.readers.dialects import chat_templates
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag, Item, Part
     from agent_journal.notes import Notes
     from agent_journal.readers.continue_dev.config import Models
@@ -55,7 +55,7 @@ _NO_TURN = (None, "")
 _FOLDERS = frozenset(folder[0] for folder in LOG_FOLDERS if folder)
 
 
-def read_log(source: Source, note: Notes, known: set[str] | None = None) -> Iterator[Item]:
+def read_log(source: Input, note: Notes, known: set[str] | None = None) -> Iterator[Item]:
     """Yield the conversations that only a log has: not those in `known` or with a file of their own."""
     log = _Log(source, note, known)
     if log.kind == FEEDBACK and source.companion(f"{CHAT}.jsonl") is not None:
@@ -69,7 +69,7 @@ def read_log(source: Source, note: Notes, known: set[str] | None = None) -> Iter
 class _Log:
     """One log: the lines of sessions are regrouped; edits are converted at once."""
 
-    def __init__(self, source: Source, note: Notes, known: set[str] | None) -> None:
+    def __init__(self, source: Input, note: Notes, known: set[str] | None) -> None:
         self._source = source
         self._note = note
         self._known = known
@@ -128,7 +128,7 @@ class _Log:
             self._note(Kind.IGNORED_FILE, "", f"{count:,} × {kind}, not part of a conversation")
 
 
-def _lines(source: Source, note: Notes) -> Iterator[tuple[int, Any, bytes | None]]:
+def _lines(source: Input, note: Notes) -> Iterator[tuple[int, Any, bytes | None]]:
     """Yield number and value of each line, and its bytes if a fast decoder accepts them."""
     raw_line: bytes | None
     for number, line, is_complete in json_stream.raw_lines(source, note):
@@ -141,7 +141,7 @@ def _lines(source: Source, note: Notes) -> Iterator[tuple[int, Any, bytes | None
             yield number, value, raw_line
 
 
-def _parent_name(source: Source) -> str:
+def _parent_name(source: Input) -> str:
     steps = source.label.replace("\\", "/").split("/")
     return steps[-2] if len(steps) > 1 else ""
 

@@ -19,7 +19,7 @@ from agent_journal.readers.continue_dev.values import path_of, title_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag, Event
     from agent_journal.readers.continue_dev.companions import Companions
 
@@ -28,7 +28,7 @@ _AGENT = re.compile(r"([^/]{1,80})/(\S{1,80}) \(Continue/([^)]{1,80})\)")
 _UNKNOWN = "Unknown"
 
 
-def load(source: Source, note: Notes) -> Bag | None:
+def load(source: Input, note: Notes) -> Bag | None:
     """Load the object of a file; from a damaged file, the members and items that can be read."""
     no_notes = Notes(keep=0)
     document = json_stream.load(source, no_notes)
@@ -45,7 +45,7 @@ def load(source: Source, note: Notes) -> Bag | None:
     return salvaged or None
 
 
-def make_conversation(document: Bag, source: Source, companions: Companions, note: Notes) -> Conversation:
+def make_conversation(document: Bag, source: Input, companions: Companions, note: Notes) -> Conversation:
     """Make the conversation of a session."""
     fields = Fields(document, note, "")
     stated_id = id_of(document, source)
@@ -90,13 +90,13 @@ def make_conversation(document: Bag, source: Source, companions: Companions, not
     )
 
 
-def id_of(document: Bag, source: Source) -> str | None:
+def id_of(document: Bag, source: Input) -> str | None:
     """Return the file's name if it is an id, as the application does; else the stated id."""
     stem = source.name.removesuffix(".json")
     return stem if ids.is_uuid(stem) else nonempty_str(document.get("sessionId"))
 
 
-def _find_origin(items: list[Any], usage: Any, source: Source) -> tuple[str | None, int]:
+def _find_origin(items: list[Any], usage: Any, source: Input) -> tuple[str | None, int]:
     """Find the session that a fork is a copy of, and how many answers with tokens were copied.
 
     A fork does not name its origin and has no ids, but a file next to it begins with the same items.
@@ -114,7 +114,7 @@ def _find_origin(items: list[Any], usage: Any, source: Source) -> tuple[str | No
     return None, 0
 
 
-def _load_without_notes(file: Source) -> Bag:
+def _load_without_notes(file: Input) -> Bag:
     try:
         document = json_stream.load(file, Notes(keep=0))
     except UnreadableSource:
@@ -150,7 +150,7 @@ def _epoch_ms(at: str) -> int:
     return timestamps.epoch_ms(at) or 0
 
 
-def _modified_at(source: Source, note: Notes) -> str | None:
+def _modified_at(source: Input, note: Notes) -> str | None:
     """Return when the file was written, if there is no other time: it is rewritten with each answer."""
     if source.modified_at is None:
         return None

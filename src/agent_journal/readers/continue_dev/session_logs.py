@@ -21,7 +21,7 @@ from agent_journal.readers.continue_dev.values import is_equal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
 
@@ -32,7 +32,7 @@ KEYS = {CHAT: "sessionId", FEEDBACK: "sessionId", TOOL_USE: "toolCallId"}
 class Logs:
     """The logs next to the sessions, looked up by session or call."""
 
-    def __init__(self, files: dict[str, list[Source]], note: Notes, only: str | None = None) -> None:
+    def __init__(self, files: dict[str, list[Input]], note: Notes, only: str | None = None) -> None:
         self._files = files
         self._note = note
         self._only = only

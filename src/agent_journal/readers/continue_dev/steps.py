@@ -15,7 +15,7 @@ from agent_journal.readers.continue_dev.names import SOURCE
 from agent_journal.readers.continue_dev.values import path_of, title_of
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag, Part
     from agent_journal.notes import Notes
     from agent_journal.readers.continue_dev.companions import Companions
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PROMPT_STEP = "UserInputStep"
 
 
-def make_conversation(document: Bag, source: Source, companions: Companions, note: Notes) -> Conversation:
+def make_conversation(document: Bag, source: Input, companions: Companions, note: Notes) -> Conversation:
     """Make the conversation of a session."""
     fields = Fields(document, note, "")
     info = fields.nested("session_info") or fields

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -35,7 +35,7 @@ def sniff(peek: Peek) -> str | None:
     return None if peek.is_folder or peek.opening not in {"[", "{"} else version_of(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield the threads of each edited file, or the counts of each day."""
     if version == COMPLETIONS:
         from agent_journal.readers.copilot_completions.completions import threads  # noqa: PLC0415 (imported when something is read)

@@ -18,7 +18,7 @@ from agent_journal.readers.copilot_completions.thread import Thread, first_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag, Conversation
     from agent_journal.notes import Notes
 
@@ -47,7 +47,7 @@ class _LocatedCommonEvent(NamedTuple):
 _Event: TypeAlias = _LocatedEvent | _LocatedCommonEvent
 
 
-def threads(source: Source, note: Notes) -> Iterator[Conversation]:
+def threads(source: Input, note: Notes) -> Iterator[Conversation]:
     """Yield all threads: files in the order of their first event, the threads of a file by time."""
     grouped = Grouped(shape=_LocatedCommonEvent)
     ms = 0
@@ -85,7 +85,7 @@ def threads(source: Source, note: Notes) -> Iterator[Conversation]:
         note(Kind.IGNORED_FILE, "", "there is no event in it")
 
 
-def _records(source: Source, note: Notes, heads: list[Bag]) -> Iterator[tuple[str, Any]]:
+def _records(source: Input, note: Notes, heads: list[Bag]) -> Iterator[tuple[str, Any]]:
     """Yield each event: an element, a line, or one that an object lists; its other fields go to `heads`."""
     for where, value in json_stream.values(source, note, SHAPE):
         if value.__class__ is CommonEvent:

@@ -18,7 +18,7 @@ from agent_journal.readers.copilot_completions.names import DAYS, LINKS, SOURCE,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Message
     from agent_journal.notes import Notes
 
@@ -41,7 +41,7 @@ class _Row(NamedTuple):
     depth: int
 
 
-def days(source: Source, version: str, note: Notes) -> Iterator[Conversation]:
+def days(source: Input, version: str, note: Notes) -> Iterator[Conversation]:
     """Yield the counts of each day, or of the whole period if a report does not distinguish days."""
     grouped = Grouped()
     for where, record, head in _records(source, note):
@@ -53,7 +53,7 @@ def days(source: Source, version: str, note: Notes) -> Iterator[Conversation]:
         yield _conversation(period, version, values)
 
 
-def _records(source: Source, note: Notes) -> Iterator[tuple[str, Bag, Bag]]:
+def _records(source: Input, note: Notes) -> Iterator[tuple[str, Bag, Bag]]:
     """Yield each record with the fields around the list that contains it."""
     for where, value in json_stream.values(source, note):
         if value.__class__ is not dict:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -72,7 +72,7 @@ def sniff(peek: Peek) -> str | None:
     return detect_version(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield every chat of a database, or the chat of a transcript."""
     from agent_journal.readers.cursor import units  # noqa: PLC0415 (imported only to read)
 

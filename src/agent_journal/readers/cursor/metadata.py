@@ -104,9 +104,9 @@ def _branch(contexts: list[Bag]) -> str | None:
 
 
 def _extra(chat: Composer, list_entry: Bag, workspace: Bag) -> Bag:
-    look = chat.fields.view
+    view = chat.fields.view
     new_fields = {
-        name: value for name, value in list_entry.items() if name != "composerId" and look(name) != value
+        name: value for name, value in list_entry.items() if name != "composerId" and view(name) != value
     }
     extra = nonempty_fields(chat.fields.rest())
     for prefix in _EXTRA_ROWS:

@@ -15,7 +15,7 @@ from agent_journal.readers.cursor.values import parse_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Part, Role
     from agent_journal.model.tree import Entry
     from agent_journal.notes import Notes
@@ -26,7 +26,7 @@ _MAX_FILE_BYTES = 1 << 28
 _BLOCK_BYTES = 1 << 20
 
 
-def read_entries(source: Source, chat_id: str | None, note: Notes) -> list[Entry]:
+def read_entries(source: Input, chat_id: str | None, note: Notes) -> list[Entry]:
     """Return one message per turn."""
     return [
         _message(ids.made(NAME, chat_id or lines, number), role, lines)
@@ -41,7 +41,7 @@ def _message(message_id: str, role: Role, lines: list[str]) -> Message:
     return Message(id=message_id, made_id=True, role=role, at=at, parts=parts)
 
 
-def _read_text(source: Source, note: Notes) -> str:
+def _read_text(source: Input, note: Notes) -> str:
     data = bytearray()
     with utf8(source) as stream:
         while block := stream.read(_BLOCK_BYTES):

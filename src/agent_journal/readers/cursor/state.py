@@ -21,7 +21,7 @@ from agent_journal.readers.cursor.workspace import Workspaces, read_chat_list
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.inputs.sqlite_copy import Database
     from agent_journal.model import Bag, Item
     from agent_journal.model.tree import Entry
@@ -41,7 +41,7 @@ _NO_NOTES = Notes(keep=0)
 class State:
     """The chats of one database."""
 
-    def __init__(self, database: Database, source: Source, note: Notes) -> None:
+    def __init__(self, database: Database, source: Input, note: Notes) -> None:
         self._database = database
         self._note = note
         self._disk = Rows(database, DISK, note)

@@ -20,7 +20,7 @@ from agent_journal.readers.cursor.values import load_json, nonempty_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.inputs.sqlite_copy import Database
     from agent_journal.model import Bag
     from agent_journal.model.tree import Entry
@@ -40,7 +40,7 @@ _SELECT_BLOB = "SELECT CAST(data AS BLOB) FROM blobs WHERE id = ?"
 class Store:
     """The one chat of a database."""
 
-    def __init__(self, database: Database, source: Source, note: Notes) -> None:
+    def __init__(self, database: Database, source: Input, note: Notes) -> None:
         self._database = database
         self._source = source
         self._note = note

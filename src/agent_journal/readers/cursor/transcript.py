@@ -16,7 +16,7 @@ from agent_journal.readers.cursor.query import prompt_time, unwrap_prompt
 from agent_journal.readers.dialects import anthropic_blocks as blocks
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Part
     from agent_journal.model.tree import Entry
     from agent_journal.notes import Notes
@@ -26,14 +26,14 @@ _ABORT_MESSAGE = "User aborted"
 _ROLES = ("user", "assistant", "system", "tool")
 
 
-def chat_id_of(source: Source) -> str | None:
+def chat_id_of(source: Input) -> str | None:
     """Return the chat's id, which is the name of its file; None if the file was renamed."""
     path = _path(source)
     stem = path[-1].rpartition(".")[0]
     return stem if ids.is_uuid(stem) or (_FOLDER in path and stem) else None
 
 
-def make_conversation(source: Source, entries: list[Entry], chat_id: str | None) -> Conversation:
+def make_conversation(source: Input, entries: list[Entry], chat_id: str | None) -> Conversation:
     """Make the conversation of a file's entries."""
     all_facts = (
         agent_messages.environment_facts(entry.parts) for entry in entries if isinstance(entry, Message)
@@ -55,7 +55,7 @@ def make_conversation(source: Source, entries: list[Entry], chat_id: str | None)
     )
 
 
-def _link(source: Source) -> Link | None:
+def _link(source: Input) -> Link | None:
     """Return the link of a subagent, whose file is in a folder below that of its parent chat."""
     path = _path(source)
     if len(path) > 2 and path[-2] == _SUBAGENTS_FOLDER and path[-3]:  # noqa: PLR2004
@@ -63,11 +63,11 @@ def _link(source: Source) -> Link | None:
     return None
 
 
-def _path(source: Source) -> list[str]:
+def _path(source: Input) -> list[str]:
     return source.label.replace("\\", "/").split("/")
 
 
-def read_entries(source: Source, chat_id: str | None, note: Notes) -> list[Entry]:
+def read_entries(source: Input, chat_id: str | None, note: Notes) -> list[Entry]:
     """Return an entry for each line."""
     entries: list[Entry] = []
     calls: set[str | None] = {None}

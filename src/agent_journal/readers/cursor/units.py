@@ -20,7 +20,7 @@ from agent_journal.readers.cursor.store import Store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -31,7 +31,7 @@ _EDITORS = ((".config",), ("Library", "Application Support"), ("AppData", "Roami
 _HAS_BUBBLES = "SELECT 1 FROM cursorDiskKV WHERE key >= ? AND key < ? LIMIT 1"
 
 
-def read_unit(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read_unit(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield every chat of a file."""
     if version == IDE:
         with sqlite_copy.opened(source) as opened:
@@ -43,7 +43,7 @@ def read_unit(source: Source, version: str, note: Notes) -> Iterator[Item]:
         yield from _read_transcript(source, version, note)
 
 
-def _read_transcript(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def _read_transcript(source: Input, version: str, note: Notes) -> Iterator[Item]:
     chat_id = transcript.chat_id_of(source)
     if (reason := _duplicate_reason(source, version, chat_id)) is not None:
         note(Kind.IGNORED_FILE, "", reason)
@@ -55,7 +55,7 @@ def _read_transcript(source: Source, version: str, note: Notes) -> Iterator[Item
     yield transcript.make_conversation(source, entries, chat_id)
 
 
-def _duplicate_reason(source: Source, version: str, chat_id: str | None) -> str | None:
+def _duplicate_reason(source: Input, version: str, chat_id: str | None) -> str | None:
     if chat_id is None:
         return None
     if version == TRANSCRIPT_TEXT:
@@ -65,7 +65,7 @@ def _duplicate_reason(source: Source, version: str, chat_id: str | None) -> str 
     return _find_original(source, chat_id)
 
 
-def _find_original(source: Source, chat_id: str) -> str | None:
+def _find_original(source: Input, chat_id: str) -> str | None:
     """Describe where the same chat is with ids, times and results; None if there is only the transcript."""
     path = source.label.replace("\\", "/").split("/")
     if _FOLDER not in path:
@@ -81,7 +81,7 @@ def _find_original(source: Source, chat_id: str) -> str | None:
     return None
 
 
-def _is_in_chats(source: Source, up: list[str], chat_id: str) -> bool:
+def _is_in_chats(source: Input, up: list[str], chat_id: str) -> bool:
     """Whether there is a store of the chat: below a hash of its working directory, or in an ACP folder."""
     if source.companion(*up, _ACP, chat_id, "store.db") is not None:
         return True
@@ -92,7 +92,7 @@ def _is_in_chats(source: Source, up: list[str], chat_id: str) -> bool:
     return any(folder.companion(chat_id, "store.db") is not None for folder in folders)
 
 
-def _is_in_editor(state: Source | None, chat_id: str) -> bool:
+def _is_in_editor(state: Input | None, chat_id: str) -> bool:
     """Whether the editor's database has the chat; not checked in a zip, as that would need a copy."""
     if state is None or isinstance(state, Member):
         return False

@@ -13,7 +13,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 
@@ -34,7 +34,7 @@ def decode_object(raw: Any, note: Notes, where: str) -> dict[str, Any] | None:
     return value
 
 
-def load_json(file: Source, note: Notes) -> Any:
+def load_json(file: Input, note: Notes) -> Any:
     """Load a small JSON file; None, and a note, if it cannot be read."""
     try:
         value = json_stream.load(file, note.about(file.label))

@@ -15,7 +15,7 @@ from agent_journal.readers.cursor.values import decode_object, load_json, path_o
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
 
@@ -25,7 +25,7 @@ _STORAGE, _DATABASE, _WORKSPACE_FILE = "workspaceStorage", "state.vscdb", "works
 class Workspaces:
     """The workspace folders next to the folder of the shared database."""
 
-    def __init__(self, source: Source, note: Notes) -> None:
+    def __init__(self, source: Input, note: Notes) -> None:
         self._source = source
         self._note = note
 
@@ -51,13 +51,13 @@ class Workspaces:
                 entries.setdefault(chat_id, (workspace, entry))
         return entries
 
-    def _folders(self) -> Iterator[Source]:
+    def _folders(self) -> Iterator[Input]:
         try:
             yield from (child for child in self._source.companions("..", _STORAGE) if child.is_folder)
         except UnreadableSource as error:
             self._note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
-    def _read_chat_list(self, folder: Source) -> dict[str, Bag]:
+    def _read_chat_list(self, folder: Input) -> dict[str, Bag]:
         file = folder.companion(_DATABASE)
         if file is None:
             return {}
@@ -89,6 +89,6 @@ def workspace_folder(workspace: Bag) -> str | None:
     return path_of(workspace.get("folder"))
 
 
-def _load_workspace(file: Source | None, note: Notes) -> Bag:
+def _load_workspace(file: Input | None, note: Notes) -> Bag:
     value = None if file is None else load_json(file, note)
     return value if isinstance(value, dict) else {}

@@ -12,13 +12,13 @@ from agent_journal.model import Conversation, Item, Origin
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
 
 AnyItem = TypeVar("AnyItem", bound=Item)
 _ZIP = ".zip"
 
 
-def with_member_origin(folder: Source, file: Source, items: Iterable[AnyItem]) -> Iterator[AnyItem]:
+def with_member_origin(folder: Input, file: Input, items: Iterable[AnyItem]) -> Iterator[AnyItem]:
     """Yield the items, each conversation with its file in the folder; a zip is a single file itself.
 
     The reader's caller adds the rest of the origin.

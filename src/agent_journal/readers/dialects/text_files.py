@@ -8,7 +8,7 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 MAX_TEXT_BYTES = 2_000_000
@@ -20,7 +20,7 @@ def is_text(mime: str | None) -> bool:
     return (mime or "").startswith(_TEXT_TYPES)
 
 
-def read_text(file: Source, note: Notes) -> str | None:
+def read_text(file: Input, note: Notes) -> str | None:
     """Return the text of a file; None if it is too long to be hand-written or not UTF-8."""
     try:
         with file.open() as stream:

@@ -20,7 +20,7 @@ from agent_journal.readers.gemini_cli.names import kind_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 _PREFIX, _SUFFIX = "checkpoint-", ".json"
@@ -28,7 +28,7 @@ _PREFIX, _SUFFIX = "checkpoint-", ".json"
 _HISTORIES = ("clientHistory", "history")
 
 
-def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes, name: str) -> Iterator[Conversation]:
     """Yield the saved conversation."""
     head, history = _load(source, note)
     if not history:
@@ -47,7 +47,7 @@ def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversati
     )
 
 
-def _load(source: Source, note: Notes) -> tuple[dict[str, Any], list[Any]]:
+def _load(source: Input, note: Notes) -> tuple[dict[str, Any], list[Any]]:
     """Load the history and the file's other fields; of a damaged file, the messages that can be read."""
     document = json_stream.load(source, note)
     if isinstance(document, list):
@@ -74,7 +74,7 @@ def _first_text(history: list[Any]) -> str:
     return next((text for text in texts if text.__class__ is str), "")
 
 
-def _title(source: Source) -> str | None:
+def _title(source: Input) -> str | None:
     """Get the name under which the person saved the chat."""
     if not source.name.startswith(_PREFIX):
         return None

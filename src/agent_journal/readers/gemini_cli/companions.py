@@ -17,7 +17,7 @@ from agent_journal.notes import Kind, Notes
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Event
     from agent_journal.readers.gemini_cli.project import ProjectLocation
 
@@ -30,7 +30,7 @@ _BLOCK_BYTES = 1 << 20
 
 
 def restore(
-    timeline: Iterable[Message | Event], source: Source, project: ProjectLocation, note: Notes
+    timeline: Iterable[Message | Event], source: Input, project: ProjectLocation, note: Notes
 ) -> None:
     """Replace truncated outputs with the full ones; the truncated text moves to `extra`."""
     for entry in timeline:
@@ -41,7 +41,7 @@ def restore(
                 entry.parts[index] = _restored(part, source, project, note)
 
 
-def _restored(result: ToolResult, source: Source, project: ProjectLocation, note: Notes) -> ToolResult:
+def _restored(result: ToolResult, source: Input, project: ProjectLocation, note: Notes) -> ToolResult:
     truncated = result.output
     saved = _SAVED_TO.search(truncated) if isinstance(truncated, str) else None
     # The path is of the machine that wrote it, but its last folders are the same.
@@ -58,7 +58,7 @@ def _restored(result: ToolResult, source: Source, project: ProjectLocation, note
     return replace(result, output=full_text, extra={**result.extra, "cut_output": truncated})
 
 
-def _text(file: Source, note: Notes) -> str | None:
+def _text(file: Input, note: Notes) -> str | None:
     """Read a file's exact text; None if it cannot be read."""
     data = bytearray()
     try:
@@ -78,7 +78,7 @@ def _text(file: Source, note: Notes) -> str | None:
         return data.decode("utf-8", "replace")
 
 
-def find_starting_call(source: Source, parent: str, agent: str) -> tuple[str | None, str | None]:
+def find_starting_call(source: Input, parent: str, agent: str) -> tuple[str | None, str | None]:
     """Find the message and the call that started a subagent, in the file of its parent session."""
     mark, quiet = f'"{agent}"'.encode("utf-8", "replace"), Notes(keep=0)
     for file in source.companions(".."):

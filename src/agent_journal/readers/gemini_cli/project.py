@@ -12,7 +12,7 @@ from agent_journal.notes import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 _CHATS = "chats"
@@ -29,7 +29,7 @@ class ProjectLocation(NamedTuple):
     parent: str | None
 
 
-def locate(source: Source) -> ProjectLocation | None:
+def locate(source: Input) -> ProjectLocation | None:
     """Get the location of a file in the app's folders; None if it is elsewhere.
 
     Sessions are `<project>/chats/<file>`, those of subagents `<project>/chats/<session>/<file>`.
@@ -41,7 +41,7 @@ def locate(source: Source) -> ProjectLocation | None:
     return None
 
 
-def find_folder(source: Source, head: dict[str, Any], note: Notes) -> str | None:
+def find_folder(source: Input, head: dict[str, Any], note: Notes) -> str | None:
     """Get the project's folder from a nearby file, or from the folder with the stated hash."""
     hashed = head.get("projectHash")
     location = locate(source)
@@ -51,14 +51,14 @@ def find_folder(source: Source, head: dict[str, Any], note: Notes) -> str | None
     return _folder_with_hash(directories, hashed) if isinstance(directories, list) else None
 
 
-def find_folder_of_prompts(source: Source, note: Notes) -> str | None:
+def find_folder_of_prompts(source: Input, note: Notes) -> str | None:
     """Get the project's folder for a file in the app's folder of the project, named by a slug or the hash."""
     steps = source.label.replace("\\", "/").split("/")
     project = steps[-2] if len(steps) > 1 else ""
     return _folder_nearby(source, ProjectLocation(project, 0, None), project, note)
 
 
-def _folder_nearby(source: Source, location: ProjectLocation, hashed: Any, note: Notes) -> str | None:
+def _folder_nearby(source: Input, location: ProjectLocation, hashed: Any, note: Notes) -> str | None:
     up = [".."] * location.height
     if folder := _root(source.companion(*up, _ROOT), note):
         return folder
@@ -77,7 +77,7 @@ def _is_hash(path: str, hashed: Any) -> bool:
     return bool(hashlib.sha256(path.encode("utf-8", "replace")).hexdigest() == hashed)
 
 
-def _root(file: Source | None, note: Notes) -> str | None:
+def _root(file: Input | None, note: Notes) -> str | None:
     if file is None:
         return None
     try:
@@ -89,7 +89,7 @@ def _root(file: Source | None, note: Notes) -> str | None:
     return data.decode("utf-8-sig", "replace").strip() or None
 
 
-def _projects(file: Source | None, note: Notes) -> dict[str, Any]:
+def _projects(file: Input | None, note: Notes) -> dict[str, Any]:
     if file is None:
         return {}
     try:

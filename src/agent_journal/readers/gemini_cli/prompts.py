@@ -12,12 +12,12 @@ from agent_journal.readers.gemini_cli import project
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
 
 
-def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes, name: str) -> Iterator[Conversation]:
     """Yield one conversation per session: the prompts, without the answers."""
     prompts = PromptList(name)
     folder = project.find_folder_of_prompts(source, note)

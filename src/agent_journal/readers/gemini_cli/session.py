@@ -17,14 +17,14 @@ from agent_journal.readers.gemini_cli.replay import Replay
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Event
     from agent_journal.notes import Notes
 
 _MESSAGES = "messages"
 
 
-def conversations(source: Source, version: str, note: Notes, name: str) -> Iterator[Conversation]:
+def conversations(source: Input, version: str, note: Notes, name: str) -> Iterator[Conversation]:
     """Yield the conversation of a session; none if the same session is next to it in its newer form."""
     if version == DOCUMENT and source.name.endswith(".json") and source.companion(f"{source.name}l"):
         note(Kind.IGNORED_FILE, "", "the session was resumed and continues in the .jsonl next to it")
@@ -40,7 +40,7 @@ def conversations(source: Source, version: str, note: Notes, name: str) -> Itera
     yield _conversation(source, replay, note, name)
 
 
-def _read_document(source: Source, replay: Replay, note: Notes) -> None:
+def _read_document(source: Input, replay: Replay, note: Notes) -> None:
     """Read a session; of a damaged one, the fields and messages that can be read."""
     document = json_stream.load(source, note)
     if isinstance(document, dict):
@@ -55,7 +55,7 @@ def _read_document(source: Source, replay: Replay, note: Notes) -> None:
     replay.begin(head, "")
 
 
-def _conversation(source: Source, replay: Replay, note: Notes, name: str) -> Conversation:
+def _conversation(source: Input, replay: Replay, note: Notes, name: str) -> Conversation:
     cwd = project.find_folder(source, replay.head, note)
     head = Fields(replay.head, note, "")
     session = head.text("sessionId") or _id_in_name(source)
@@ -96,13 +96,13 @@ def _snapshots(timeline: Sequence[Message | Event]) -> Iterator[Summary]:
             previous = entry.id
 
 
-def _id_in_name(source: Source) -> str | None:
+def _id_in_name(source: Input) -> str | None:
     """Get the session of a subagent's file, which is its name."""
     stem = source.name.removesuffix(".jsonl")
     return stem if ids.is_uuid(stem) else None
 
 
-def _link(source: Source, location: project.ProjectLocation | None, session: str) -> Link | None:
+def _link(source: Input, location: project.ProjectLocation | None, session: str) -> Link | None:
     """Link to the session that started this one: subagents' sessions are in a folder named after it."""
     parent = None if location is None else location.parent
     if parent is None or parent == session:

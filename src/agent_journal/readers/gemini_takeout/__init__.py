@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -49,7 +49,7 @@ def sniff(peek: Peek) -> str | None:
     return version_of_folder(peek) if peek.is_folder else version_of(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield each conversation, oldest message first; for settings, each Gem."""
     from agent_journal.readers.gemini_takeout import (  # noqa: PLC0415 (only reading needs it)
         log,

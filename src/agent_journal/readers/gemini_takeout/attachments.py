@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
     from agent_journal.decoding.fields import Fields
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
 
 _TYPE_BY_SUFFIX: dict[str, tuple[MediaKind, str | None]] = {
     **{suffix: ("image", f"image/{suffix}") for suffix in ("png", "gif", "webp", "heic", "bmp", "avif")},
@@ -43,7 +43,7 @@ _UNKNOWN_TYPE: tuple[MediaKind, str | None] = ("file", None)
 class ExportFiles:
     """The files next to a log; of a log that is imported alone, no file counts as missing."""
 
-    def __init__(self, sources: Mapping[str, Source] | None = None) -> None:
+    def __init__(self, sources: Mapping[str, Input] | None = None) -> None:
         self._sources = sources
         self.used: set[str] = set()
 

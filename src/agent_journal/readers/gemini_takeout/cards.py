@@ -20,7 +20,7 @@ from agent_journal.readers.gemini_takeout.tags import attributes, plain_text, sp
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 _BLOCK_BYTES = 1 << 20
@@ -35,7 +35,7 @@ _CONVERSATION_URL = re.compile(
 _CLOSING_DIVS = re.compile(r"(?:\s*</div>)*\s*\Z")
 
 
-def records(source: Source, note: Notes) -> Iterator[tuple[str, dict[str, Any]]]:
+def records(source: Input, note: Notes) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the location and record of each card."""
     for number, data in enumerate(_cards(source, note), 1):
         location = f"card {number}"
@@ -45,7 +45,7 @@ def records(source: Source, note: Notes) -> Iterator[tuple[str, dict[str, Any]]]
         yield location, _record(card)
 
 
-def _cards(source: Source, note: Notes) -> Iterator[bytes]:
+def _cards(source: Input, note: Notes) -> Iterator[bytes]:
     """Yield the bytes of each card."""
     is_first = True  # what is before the first card is not a card
     with utf8(source) as stream:

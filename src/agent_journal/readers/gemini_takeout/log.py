@@ -22,7 +22,7 @@ from agent_journal.readers.gemini_takeout.records import Entry, conversation_ids
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 Record: TypeAlias = dict[str, Any] | CommonRecord
@@ -40,7 +40,7 @@ class TimedRecord(NamedTuple):
     record: Record
 
 
-def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes) -> Iterator[Conversation]:
     """Yield conversations with an id, then those that only pauses separate, each kind oldest first."""
     if not source.is_folder:
         yield from _read(source, ExportFiles(), note)
@@ -60,7 +60,7 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
             note.add(Kind.IGNORED_FILE, file.label, "", "no record names it")
 
 
-def _read(file: Source, files: ExportFiles, note: Notes) -> Iterator[Conversation]:
+def _read(file: Input, files: ExportFiles, note: Notes) -> Iterator[Conversation]:
     log = _ActivityLog(_records(file, note), note)
     if log.is_empty:
         advice = "in Takeout, the conversations are under My Activity, Gemini Apps"
@@ -74,7 +74,7 @@ def _read(file: Source, files: ExportFiles, note: Notes) -> Iterator[Conversatio
         yield _conversation(session, None, files, note)
 
 
-def _records(file: Source, note: Notes) -> Iterator[tuple[str, Record]]:
+def _records(file: Input, note: Notes) -> Iterator[tuple[str, Record]]:
     if Peek(file).opening == "<":
         yield from cards.records(file, note)
         return

@@ -19,7 +19,7 @@ from agent_journal.readers.gemini_takeout.tags import attributes, plain_text, sp
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 _MAX_PAGE_BYTES = 32 << 20
@@ -28,7 +28,7 @@ _LINK = re.compile(r"<a\s[^<>]*>", re.IGNORECASE)
 _TRAILING_TAGS = re.compile(r"(?:\s|<br\s*/?>|</?div>|</?p>)+\Z", re.IGNORECASE)
 
 
-def memories(source: Source, note: Notes) -> Iterator[Memory]:
+def memories(source: Input, note: Notes) -> Iterator[Memory]:
     """Yield each Gem or scheduled action."""
     text = _text(source, note)
     blocks = [*_blocks(text)]
@@ -47,7 +47,7 @@ def memories(source: Source, note: Notes) -> Iterator[Memory]:
         yield _memory(block, index)
 
 
-def _text(source: Source, note: Notes) -> str:
+def _text(source: Input, note: Notes) -> str:
     with utf8(source) as stream:
         data = b""
         while len(data) <= _MAX_PAGE_BYTES and (block := stream.read(1 << 20)):

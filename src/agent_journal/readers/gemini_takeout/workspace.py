@@ -15,7 +15,7 @@ from agent_journal.readers.gemini_takeout.detect import SOURCE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 _ROLES: dict[str, Role] = {"user_turn": "user", "system_turn": "assistant"}
@@ -23,7 +23,7 @@ _ROLES: dict[str, Role] = {"user_turn": "user", "system_turn": "assistant"}
 _SUFFIXES = ("", ".png", ".jpg", ".jpeg", ".webp")
 
 
-def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes) -> Iterator[Conversation]:
     """Yield the conversation of a document; edited or regenerated turns follow each other."""
     for index, document in json_stream.elements(source, note):
         if document.__class__ is not dict:
@@ -32,7 +32,7 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
         yield _conversation(Fields(document, note, ""), source)
 
 
-def _conversation(fields: Fields, source: Source) -> Conversation:
+def _conversation(fields: Fields, source: Input) -> Conversation:
     created = fields.view("creation_time")
     turns = fields.items("conversation_turns") or []
     conversation_id = ids.made(SOURCE, created, _first_prompt(turns) if turns else fields.view("title"))
@@ -61,7 +61,7 @@ def _first_prompt(turns: list[Any]) -> Any:
 class _TurnReader:
     """Reads the turns of a conversation; an edited or regenerated turn has the number of the first one."""
 
-    def __init__(self, conversation_id: str, source: Source, note: Notes) -> None:
+    def __init__(self, conversation_id: str, source: Input, note: Notes) -> None:
         self._id = conversation_id
         self._source = source
         self._note = note
@@ -100,7 +100,7 @@ def _prompt_parts(fields: Fields) -> list[Part]:
     return [Text(text=prompt)] if prompt else []
 
 
-def _answer_parts(fields: Fields, source: Source) -> list[Part]:
+def _answer_parts(fields: Fields, source: Input) -> list[Part]:
     reasoning = [_reasoning(value) for value in fields.items("model_thoughts") or []]
     texts = [part for value in fields.items("text") or [] for part in _text_parts(value)]
     images = [_image(value, fields, source) for value in fields.items("images") or []]
@@ -141,7 +141,7 @@ def _text_parts(piece: Any) -> Iterator[Part]:
         yield Other(data=rest, name="text")
 
 
-def _image(name: Any, fields: Fields, source: Source) -> Part:
+def _image(name: Any, fields: Fields, source: Input) -> Part:
     """Convert an image, whose file is next to the document."""
     if name.__class__ is not str:
         return Other(data=name, name="images")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
 
 _X_ARCHIVE = "x-archive"
@@ -58,7 +58,7 @@ def sniff(peek: Peek) -> str | None:
     return _X_ARCHIVE if any(SCRIPT.match(part.head) for part in parts) else None
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield the account, each conversation, and the other records of an export."""
     if version == _X_ARCHIVE:
         from agent_journal.readers.grok.x_archive import read_archive  # noqa: PLC0415 (only reading needs it)

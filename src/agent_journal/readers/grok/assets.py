@@ -19,7 +19,7 @@ from agent_journal.readers.grok.names import ASSETS
 
 if TYPE_CHECKING:
     from agent_journal.decoding.fields import Fields
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
     from agent_journal.readers.grok.values import JsonObject
 
@@ -48,8 +48,8 @@ _HEAD_BYTES = 512
 class Assets:
     """The assets of an export by their ids; empty for a single file."""
 
-    def __init__(self, files: dict[str, Source] | None = None) -> None:
-        self._files: dict[str, tuple[str, Source]] = {}
+    def __init__(self, files: dict[str, Input] | None = None) -> None:
+        self._files: dict[str, tuple[str, Input]] = {}
         for path, file in (files or {}).items():
             steps = path.split("/")
             if ASSETS in steps[:-2] and steps[-1] == "content":
@@ -67,7 +67,7 @@ class Assets:
         return replace(media, kind=media.kind if media.mime else kind, ref=reference, extra={"file": path})
 
 
-def _detect_media(file: Source, note: Notes) -> Media:
+def _detect_media(file: Input, note: Notes) -> Media:
     """Detect the type of a file from its bytes; of a text file, also get the text."""
     try:
         with file.open() as stream:

@@ -17,12 +17,12 @@ from agent_journal.readers.grok.names import ASSETS, BILLING, MAIN, PROFILE, SEC
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
 
-def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
+def read_folder(folder: Input, note: Notes) -> Iterator[Item]:
     """Read an export: the account first, then the main file."""
     files = {_path_in_export(folder, file): file for file in files_below(folder)}
     account: dict[str, Any] = {}
@@ -36,7 +36,7 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
     _note_ignored(folder, files, assets, note)
 
 
-def read_file(file: Source, assets: Assets, note: Notes) -> Iterator[Item]:
+def read_file(file: Input, assets: Assets, note: Notes) -> Iterator[Item]:
     """Read the main file in order, in one pass."""
     file_note = note.about(file.label)
     unknown: set[str] = set()
@@ -66,7 +66,7 @@ def _items(section: str, location: str, value: Any, assets: Assets, note: Notes)
         yield companions.generic_memory("task" if section == "tasks" else section, value, location, note)
 
 
-def _account(file: Source, name: str, note: Notes) -> dict[str, Any]:
+def _account(file: Input, name: str, note: Notes) -> dict[str, Any]:
     """Read a small file; the fields of the profile keep their own names."""
     try:
         value = json_stream.load(file, note.about(file.label))
@@ -78,12 +78,12 @@ def _account(file: Source, name: str, note: Notes) -> dict[str, Any]:
     return value if name == PROFILE and value.__class__ is dict else {name: value}
 
 
-def _path_in_export(folder: Source, file: Source) -> str:
+def _path_in_export(folder: Input, file: Input) -> str:
     """Get a file's path relative to the export."""
     return file.path[len(folder.path) :].lstrip("/")
 
 
-def _note_ignored(folder: Source, files: dict[str, Source], assets: Assets, note: Notes) -> None:
+def _note_ignored(folder: Input, files: dict[str, Input], assets: Assets, note: Notes) -> None:
     """Note every other file; of folders, only the number of files."""
     groups: dict[str, int] = {}
     for path in files:

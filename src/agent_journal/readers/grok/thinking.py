@@ -38,18 +38,18 @@ class ThinkingReader:
 
     def read(self) -> list[Part]:
         """Read the reasoning, calls and results of a response."""
-        look = self._fields.view
+        view = self._fields.view
         traces: list[str] = []
-        if trace := nonempty_str(look("thinking_trace")):
+        if trace := nonempty_str(view("thinking_trace")):
             traces.append(trace)
             self._add_trace(trace, {})
-        for agent in objects(look("agent_thinking_traces")):
+        for agent in objects(view("agent_thinking_traces")):
             trace = nonempty_str(agent.get("thinking_trace"))
-            if trace and trace != look("thinking_trace"):
+            if trace and trace != view("thinking_trace"):
                 traces.append(trace)
                 self._add_trace(trace, {"agent_id": agent["agent_id"]} if "agent_id" in agent else {})
         self._trace_text = "\n".join(traces)
-        for step in objects(look("steps")):
+        for step in objects(view("steps")):
             self._add_step(step)
         return self.parts
 

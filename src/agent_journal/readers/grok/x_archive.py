@@ -21,7 +21,7 @@ from agent_journal.readers.grok.names import CHATS, SCRIPT, SOURCE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.inputs.input import Source, Stream
+    from agent_journal.inputs.input import Input, Stream
     from agent_journal.model import Part
     from agent_journal.notes import Notes
     from agent_journal.readers.grok.values import JsonObject
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _PREFIX_BYTES = 4096
 
 
-def read_archive(source: Source, note: Notes) -> Iterator[Conversation]:
+def read_archive(source: Input, note: Notes) -> Iterator[Conversation]:
     """Read the chats of a file, or of all its parts in a folder; other files are only noted."""
     if not source.is_folder:
         yield from _chats([source], note)
@@ -42,7 +42,7 @@ def read_archive(source: Source, note: Notes) -> Iterator[Conversation]:
         note.add(Kind.IGNORED_FILE, f"{source.label}/*", "", detail)
 
 
-def _chats(files: Iterable[Source], note: Notes) -> Iterator[Conversation]:
+def _chats(files: Iterable[Input], note: Notes) -> Iterator[Conversation]:
     """Yield the chats in the order of their first items; a chat may continue in another part."""
     chats: dict[str, list[tuple[str, JsonObject]]] = {}
     for file in files:
@@ -55,7 +55,7 @@ def _chats(files: Iterable[Source], note: Notes) -> Iterator[Conversation]:
         yield _chat(chat_id, items, note)
 
 
-def _items(file: Source, note: Notes) -> Iterator[tuple[str, JsonObject]]:
+def _items(file: Input, note: Notes) -> Iterator[tuple[str, JsonObject]]:
     with _AssignedValue(utf8(file)) as stream:
         for index, value in json_stream.elements_in(stream, note):
             item = value.get("grokChatItem", value) if value.__class__ is dict else value

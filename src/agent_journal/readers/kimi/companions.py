@@ -17,7 +17,7 @@ from agent_journal.readers.dialects.session_log import steps_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
 
 _STATE, _WIRE, _CONTEXT, _META = "state.json", "wire.jsonl", "context.jsonl", "meta.json"
 # Of Kimi Code and Kimi Work; Kimi CLI names folders by UUIDs.
@@ -29,7 +29,7 @@ _FOLDER_IN_PROMPT = re.compile(r"current working directory is `([^`\n]{1,4096})`
 class Place:
     """Where a file is: the session and the agent that its folders name."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Input) -> None:
         self.source = source
         steps = steps_of(source.label)[:-1]
         self.agent: str | None = None
@@ -125,7 +125,7 @@ def _call_in(record: dict[str, Any], agent: str) -> str | None:
 
 
 def _first_line(
-    file: Source | None, find: Callable[[dict[str, Any]], str | None], mark: bytes = b""
+    file: Input | None, find: Callable[[dict[str, Any]], str | None], mark: bytes = b""
 ) -> str | None:
     """Return a value from the first line of a file that has it."""
     if file is None:
@@ -143,7 +143,7 @@ def _first_line(
     return None
 
 
-def _load(file: Source | None, note: Notes) -> Fields:
+def _load(file: Input | None, note: Notes) -> Fields:
     if file is None:
         return Fields({}, note, "")
     about = note.about(file.label)

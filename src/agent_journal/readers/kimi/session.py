@@ -18,7 +18,7 @@ from agent_journal.readers.kimi.detect import CLI, CONTEXT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Summary, Tool
     from agent_journal.notes import Notes
 
@@ -28,7 +28,7 @@ _CLI_EVENTS = names.CLI_EVENTS | names.CONTEXT_EVENTS | {"step"}
 
 
 def conversation(
-    source: Source, version: str, lines: Iterable[tuple[int, Any]], note: Notes, name: str
+    source: Input, version: str, lines: Iterable[tuple[int, Any]], note: Notes, name: str
 ) -> Conversation:
     """Make the conversation of a file."""
     place = Place(source)

@@ -18,7 +18,7 @@ from agent_journal.readers.opencode.rows import session_ids
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
     from agent_journal.readers.opencode.session import Sessions
@@ -29,7 +29,7 @@ _LISTS = ("todo", "session_diff")
 _KNOWN_NAMES = ("session", "info", "message", "part", "project", MIGRATION, *_LISTS)
 
 
-def read_folder(source: Source, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
+def read_folder(source: Input, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
     """Yield every session of a folder, the oldest first."""
     folder = Folder(source, note)
     migrated = _sessions_in_databases(source)
@@ -49,7 +49,7 @@ def read_folder(source: Source, sessions: Sessions, note: Notes) -> Iterator[Con
             note.add(Kind.IGNORED_FILE, child.label, "", "it contains no conversation")
 
 
-def _sessions_in_databases(source: Source) -> set[str]:
+def _sessions_in_databases(source: Input) -> set[str]:
     """Return the sessions in the databases next to the folder."""
     found_ids: set[str] = set()
     for file in source.companions(".."):
@@ -61,11 +61,11 @@ def _sessions_in_databases(source: Source) -> set[str]:
 class Folder:
     """The files of one folder, read on demand."""
 
-    def __init__(self, source: Source, note: Notes) -> None:
+    def __init__(self, source: Input, note: Notes) -> None:
         self._source = source
         self._note = note
         self._messages = {child.name: child for child in source.companions("message") if child.is_folder}
-        self._parts: dict[str, Source] = {}
+        self._parts: dict[str, Input] = {}
         self._orphans: dict[str, list[dict[str, Any]]] = {}
         for message, file in self._find_parts():
             part = self._load_object(file)
@@ -74,14 +74,14 @@ class Folder:
                 name = stated if isinstance(stated, str) and stated else message
                 self._orphans.setdefault(name, []).append(part)
 
-    def _find_parts(self) -> list[tuple[str, Source]]:
+    def _find_parts(self) -> list[tuple[str, Input]]:
         """Index the folders of parts by message; return the files of parts without a message file."""
         known = {
             file.name.removesuffix(_SUFFIX)
             for folder in self._messages.values()
             for file in folder.children()
         }
-        orphans: list[tuple[str, Source]] = []
+        orphans: list[tuple[str, Input]] = []
         for child in self._source.companions("part"):
             if not child.is_folder:
                 orphans.append(("", child))
@@ -114,7 +114,7 @@ class Folder:
             self._add_lists(name, info)
         return sorted(infos.values(), key=lambda info: (created(info), info["id"]))
 
-    def _session_files(self) -> Iterable[Source]:
+    def _session_files(self) -> Iterable[Input]:
         """Yield the session files: in a folder per project, in mid-2025 in one folder."""
         children = [*self._source.companions("session"), *self._source.companions("info")]
         for child in children:
@@ -146,7 +146,7 @@ class Folder:
         dated.sort(key=lambda entry: (entry[0], entry[1].info["id"]))
         return [*(record for _, record in dated), *self.take_orphans(session)]
 
-    def _record(self, file: Source) -> Record | None:
+    def _record(self, file: Input) -> Record | None:
         """Return the message of a file with its parts; if the file is damaged, only with its parts."""
         info, stem = self._load_object(file), file.name.removesuffix(_SUFFIX)
         if info is None:
@@ -169,14 +169,14 @@ class Folder:
                 self._note(Kind.MISSING_FILE, f"message {name}", "only its parts exist")
                 yield record_from_parts(name, self._orphans.pop(name))
 
-    def _load_object(self, file: Source) -> dict[str, Any] | None:
+    def _load_object(self, file: Input) -> dict[str, Any] | None:
         value = self._load_value(file)
         if value is None or value.__class__ is dict:
             return value
         self._note.add(Kind.WRONG_TYPE, file.label, "", f"it is {type(value).__name__}, not an object")
         return {"value": value}
 
-    def _load_value(self, file: Source) -> Any:
+    def _load_value(self, file: Input) -> Any:
         if not file.name.endswith(_SUFFIX):
             self._note.add(Kind.IGNORED_FILE, file.label, "", "its name does not end with .json")
             return None

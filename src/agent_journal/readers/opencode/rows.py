@@ -15,7 +15,7 @@ from agent_journal.readers.opencode.message import Record, created, record_from_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.inputs.sqlite_copy import Database
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
@@ -37,7 +37,7 @@ _MESSAGES_V1, _PARTS, _MESSAGES_V2, _WAITING_PROMPTS = "message", "part", "sessi
 _PROMPT_COLUMNS = {"id", "session_id", "prompt", "delivery", "admitted_seq", "promoted_seq", "time_created"}
 
 
-def read_database(source: Source, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
+def read_database(source: Input, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
     """Yield every session of a database, the oldest first; one that cannot be read is noted."""
     with sqlite_copy.opened(source) as opened:
         store = Store(opened, note)
@@ -48,7 +48,7 @@ def read_database(source: Source, sessions: Sessions, note: Notes) -> Iterator[C
                 note(Kind.UNREADABLE_FILE, f"session {info.get('id')}", error.reason)
 
 
-def session_ids(source: Source) -> set[str]:
+def session_ids(source: Input) -> set[str]:
     """Return the ids of the sessions in a database; empty if it is not this app's."""
     try:
         with sqlite_copy.glanced(source) as opened:

@@ -13,7 +13,7 @@ from agent_journal.readers.opencode.message import Record, created, record_from_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
     from agent_journal.readers.opencode.session import Sessions
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MESSAGE, _PART = 0, 1
 
 
-def read_file(source: Source, version: str, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
+def read_file(source: Input, version: str, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
     """Yield every session of a file: exports in file order, streams the oldest first."""
     stream = Stream(note)
     has_export = False
@@ -58,7 +58,7 @@ def _record(raw: Any, index: int, note: Notes) -> Record:
     return Record({**raw, **info}, parts, where)
 
 
-def _salvage(source: Source, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
+def _salvage(source: Input, sessions: Sessions, note: Notes) -> Iterator[Conversation]:
     """Yield the session of a truncated export, as far as it can be read."""
     export: dict[str, Any] = {"info": {}, "messages": []}
     for key, index, value in json_stream.members(source, note):

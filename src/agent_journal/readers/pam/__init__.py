@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -34,7 +34,7 @@ def sniff(peek: Peek) -> str | None:
     return "1.0" if _schema(peek) is not None else None
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
     """Yield memories and conversations, in the order in which they were written."""
     from agent_journal.detection.peek import Peek  # noqa: PLC0415 (imported when something is read)
     from agent_journal.readers.pam import bundle  # noqa: PLC0415 (imported when something is read)

@@ -15,12 +15,12 @@ from agent_journal.readers.pam.store import Store, read_store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
 
-def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
+def read_folder(folder: Input, note: Notes) -> Iterator[Item]:
     """Yield memories and conversations: those of the index in its order, then those that it does not list."""
     files = {file.path[len(folder.path) :].lstrip("/"): file for file in files_below(folder)}
     store_file = files.pop(STORE_FILE)
@@ -41,7 +41,7 @@ def read_folder(folder: Source, note: Notes) -> Iterator[Item]:
             note.add(Kind.IGNORED_FILE, f"{folder.label}/{path}")
 
 
-def _is_conversation(file: Source) -> bool:
+def _is_conversation(file: Input) -> bool:
     """Whether a file that is not in the index is a conversation by its schema."""
     try:
         return any(record.get("schema") == CONVERSATION for record in Peek(file).records[:1])
@@ -49,7 +49,7 @@ def _is_conversation(file: Source) -> bool:
         return False
 
 
-def _readable_store(file: Source, note: Notes) -> Store:
+def _readable_store(file: Input, note: Notes) -> Store:
     try:
         return read_store(file, note.about(file.label))
     except UnreadableSource as error:
@@ -57,7 +57,7 @@ def _readable_store(file: Source, note: Notes) -> Store:
         return Store()
 
 
-def read_conversation_file(file: Source, note: Notes) -> Iterator[Item]:
+def read_conversation_file(file: Input, note: Notes) -> Iterator[Item]:
     """Yield the conversation in a file, if it can be read."""
     try:
         conversation = read_conversation(file, note.about(file.label))
@@ -68,7 +68,7 @@ def read_conversation_file(file: Source, note: Notes) -> Iterator[Item]:
         yield conversation
 
 
-def read_store_file(file: Source, note: Notes) -> Iterator[Item]:
+def read_store_file(file: Input, note: Notes) -> Iterator[Item]:
     """Yield the memories of a store whose conversations are elsewhere."""
     store = _readable_store(file, note)
     yield from store.owner_memory()
@@ -78,7 +78,7 @@ def read_store_file(file: Source, note: Notes) -> Iterator[Item]:
         note(Kind.MISSING_FILE, "conversations", detail)
 
 
-def ignore_embeddings(file: Source, note: Notes) -> Iterator[Item]:
+def ignore_embeddings(file: Input, note: Notes) -> Iterator[Item]:
     """Yield nothing: embeddings have no text."""
     note.add(Kind.IGNORED_FILE, file.label, "", "embeddings of memories")
     yield from ()

@@ -16,13 +16,13 @@ from agent_journal.readers.pam.messages import MessageReader
 from agent_journal.readers.pam.names import CONVERSATION, OWN_KEY, SOURCE
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
 
 JsonObject = dict[str, Any]
 Entry = Message | Event
 
 
-def read_conversation(file: Source, note: Notes) -> Conversation | None:
+def read_conversation(file: Input, note: Notes) -> Conversation | None:
     """Read as much as possible of the conversation in a file; None if there is none."""
     record, messages = _decode_clean(file) or _decode_damaged(file, note)
     if not messages and (record.get("schema") != CONVERSATION or len(record) == 1):
@@ -31,7 +31,7 @@ def read_conversation(file: Source, note: Notes) -> Conversation | None:
     return _restored(record, messages, note) or _converted(record, messages, note)
 
 
-def _decode_clean(file: Source) -> tuple[JsonObject, list[Any]] | None:
+def _decode_clean(file: Input) -> tuple[JsonObject, list[Any]] | None:
     """Decode a file into its record and its messages; None if there is anything to note about it."""
     quiet = Notes(keep=0)
     value = json_stream.load(file, quiet)
@@ -40,7 +40,7 @@ def _decode_clean(file: Source) -> tuple[JsonObject, list[Any]] | None:
     return value, value.pop("messages")
 
 
-def _decode_damaged(file: Source, note: Notes) -> tuple[JsonObject, list[Any]]:
+def _decode_damaged(file: Input, note: Notes) -> tuple[JsonObject, list[Any]]:
     """Decode what is left of a truncated or damaged file."""
     record: JsonObject = {}
     messages: list[Any] = []

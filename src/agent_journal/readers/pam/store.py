@@ -15,7 +15,7 @@ from agent_journal.readers.pam.names import OWN_KEY, PROGRAM, SOURCE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 JsonObject = dict[str, Any]
@@ -72,7 +72,7 @@ class Store:
         )
 
 
-def read_store(file: Source, note: Notes) -> Store:
+def read_store(file: Input, note: Notes) -> Store:
     """Read as much as possible of a store."""
     store = Store()
     index: list[Any] = []

@@ -14,7 +14,7 @@ from agent_journal.readers.pi.names import PRODUCTS
 from agent_journal.readers.pi.session import id_in_name
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
     from agent_journal.readers.pi.session import Session
 
@@ -23,12 +23,12 @@ _SUBAGENT = "subagent"
 _ARCHIVED = (".jsonl.reset.", ".jsonl.deleted.")
 
 
-def product(source: Source) -> str | None:
+def product(source: Input) -> str | None:
     """Return the product that the folder of a file belongs to; for most, only its name distinguishes them."""
     return next((PRODUCTS[step] for step in reversed(steps_of(source.label)) if step in PRODUCTS), None)
 
 
-def facts(source: Source, session: Session, note: Notes) -> dict[str, Any]:
+def facts(source: Input, session: Session, note: Notes) -> dict[str, Any]:
     """Return the fields of a conversation that other files, or the names of files, state."""
     known: dict[str, Any] = {}
     if any(mark in source.name for mark in _ARCHIVED):
@@ -41,7 +41,7 @@ def facts(source: Source, session: Session, note: Notes) -> dict[str, Any]:
     return known
 
 
-def _facts_in_list(source: Source, session: str, note: Notes) -> dict[str, Any]:
+def _facts_in_list(source: Input, session: str, note: Notes) -> dict[str, Any]:
     """Return what OpenClaw's list of sessions states.
 
     The list changes with each message of any session, and whatever depends on it is read again then. So only
@@ -68,14 +68,14 @@ def listed_facts(row: dict[str, Any], sessions: dict[str, str | None]) -> dict[s
     return known
 
 
-def _parent_file(source: Source) -> str | None:
+def _parent_file(source: Input) -> str | None:
     """Return the file of the session that started a subagent: it is named like the subagent's folder."""
     steps = steps_of(source.label)
     name = f"{steps[-2]}.jsonl" if len(steps) > 1 else ""
     return name if name and source.companion("..", name) is not None else None
 
 
-def _listed(source: Source, note: Notes) -> dict[str, dict[str, Any]]:
+def _listed(source: Input, note: Notes) -> dict[str, dict[str, Any]]:
     """Return the entries of OpenClaw's list of sessions by key."""
     file = source.companion(_LIST)
     if file is None:

@@ -19,7 +19,7 @@ from agent_journal.readers.pi.session import Session
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.inputs.sqlite_copy import Database
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
@@ -28,7 +28,7 @@ _WINDOWS, _NODES = "session_windows", "session_nodes"
 _WINDOW_COLUMNS = ("session_id", "session_key", "display_name")
 
 
-def conversations(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes, name: str) -> Iterator[Conversation]:
     """Yield every session of a database; one that cannot be read is noted."""
     with sqlite_copy.opened(source) as database:
         windows = _windows(database)

@@ -18,7 +18,7 @@ from agent_journal.readers.roo_code.names import ROO
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag, Part
     from agent_journal.notes import Notes
 
@@ -37,7 +37,7 @@ _PER_MODE_KEYS = (
 _PROMPT_PARTS = ("roleDefinition", "toolDescriptions", "customInstructions")
 
 
-def read_sessions(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+def read_sessions(source: Input, note: Notes, name: str) -> Iterator[Conversation]:
     """Yield every session of a file."""
     for where, record in json_stream.values(source, note):
         if record.__class__ is dict:

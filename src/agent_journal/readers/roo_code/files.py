@@ -25,7 +25,7 @@ from agent_journal.readers.roo_code.names import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 CONTEXT = "context"
@@ -44,10 +44,10 @@ _MIN_ID_DIGITS = 10
 class Files:
     """The files of a task, by kind."""
 
-    def __init__(self, source: Source, note: Notes) -> None:
+    def __init__(self, source: Input, note: Notes) -> None:
         self.source = source
         self._note = note
-        self._by_kind: dict[str, Source] = {}
+        self._by_kind: dict[str, Input] = {}
         self._children = {child.name: child for child in source.children()}
         if source.is_folder or source.name in (*_NAMES, OLD_FILE):
             for name, kind in _NAMES.items():
@@ -60,7 +60,7 @@ class Files:
         if not self._by_kind:
             raise UnreadableSource(source.label, "it contains no file of a task")
 
-    def _find(self, name: str) -> Source | None:
+    def _find(self, name: str) -> Input | None:
         if self.source.is_folder:
             child = self._children.get(name)
             return None if child is None or child.is_folder else child
@@ -73,7 +73,7 @@ class Files:
         if old is not None and kind is not None:
             self._by_kind.setdefault(kind, old)
 
-    def _kind_of(self, file: Source) -> str | None:
+    def _kind_of(self, file: Input) -> str | None:
         try:
             return file_kind(Peek(file))
         except UnreadableSource as error:
@@ -97,7 +97,7 @@ class Files:
         shape = SHAPE if kind == API else json_stream.ANY
         return [] if file is None else list(self._read_elements(file, shape))
 
-    def _read_elements(self, file: Source, shape: json_stream.Shape) -> Iterator[tuple[int, Any]]:
+    def _read_elements(self, file: Input, shape: json_stream.Shape) -> Iterator[tuple[int, Any]]:
         note = self._note.about(file.label)
         try:
             yield from json_stream.elements(file, note, shape=shape)

@@ -17,14 +17,14 @@ from agent_journal.readers.roo_code.names import CLINE, SESSION_SUFFIX
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Message
     from agent_journal.notes import Notes
 
 _COMPACTION_SUFFIX = ".compaction.json"
 
 
-def read_session(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+def read_session(source: Input, note: Notes, name: str) -> Iterator[Conversation]:
     """Yield one conversation per agent of a session."""
     if not source.is_folder:
         yield _conversation(source, note, name, subagents.Parents())
@@ -41,7 +41,7 @@ def read_session(source: Source, note: Notes, name: str) -> Iterator[Conversatio
             note.add(Kind.UNREADABLE_FILE, error.where, "", error.reason)
 
 
-def _conversation(file: Source, note: Notes, name: str, parents: subagents.Parents) -> Conversation:
+def _conversation(file: Input, note: Notes, name: str, parents: subagents.Parents) -> Conversation:
     header, records = _read_messages_file(file, note)
     stem = file.name.removesuffix(SESSION_SUFFIX)
     session_id = header.text("sessionId") or stem
@@ -80,7 +80,7 @@ def _conversation(file: Source, note: Notes, name: str, parents: subagents.Paren
     )
 
 
-def _read_messages_file(file: Source, note: Notes) -> tuple[Fields, list[tuple[int, Any]]]:
+def _read_messages_file(file: Input, note: Notes) -> tuple[Fields, list[tuple[int, Any]]]:
     """Return the fields of a file and its messages; of a damaged file, those that can be read."""
     records: list[tuple[int, Any]] = []
     header: dict[str, Any] = {}
@@ -95,7 +95,7 @@ def _read_messages_file(file: Source, note: Notes) -> tuple[Fields, list[tuple[i
     return Fields(header, note, ""), records
 
 
-def _load_manifest(file: Source, session_id: str, note: Notes) -> Fields:
+def _load_manifest(file: Input, session_id: str, note: Notes) -> Fields:
     """Load the metadata of the session; only its first agent's file has a manifest."""
     manifest = file.companion(f"{session_id}.json")
     value: Any = None
@@ -110,7 +110,7 @@ def _load_manifest(file: Source, session_id: str, note: Notes) -> Fields:
     return fields
 
 
-def _parent_id(file: Source, session_id: str, manifest: Fields) -> str | None:
+def _parent_id(file: Input, session_id: str, manifest: Fields) -> str | None:
     """Return the session that an agent works for: its folder is named after it."""
     path = file.label.replace("\\", "/").split("/")
     folder = path[-2] if len(path) > 1 else ""
@@ -120,7 +120,7 @@ def _parent_id(file: Source, session_id: str, manifest: Fields) -> str | None:
 
 
 def _agent_link(
-    parent_id: str, file: Source, messages: list[Message], parents: subagents.Parents
+    parent_id: str, file: Input, messages: list[Message], parents: subagents.Parents
 ) -> Link | None:
     """Return the link to the session that an agent works for, and to the call that started the agent."""
     parent_file = file.companion(f"{parent_id}{SESSION_SUFFIX}")
@@ -146,7 +146,7 @@ def _modes(modes: list[str]) -> dict[str, Any]:
 
 
 def _load_compaction(
-    file: Source, session_id: str, messages: list[Message], note: Notes
+    file: Input, session_id: str, messages: list[Message], note: Notes
 ) -> tuple[list[Summary], dict[str, Any]]:
     """Load the summaries that replaced earlier messages, and the other fields of their file.
 

@@ -20,7 +20,7 @@ from agent_journal.readers.roo_code.names import EXTENSIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
 
@@ -44,7 +44,7 @@ _decode = msgspec.json.Decoder(_State).decode
 _state_cache: dict[tuple[str, float | None, str], _State] = {}
 
 
-def custom_modes(task: Source, note: Notes) -> list[dict[str, Any]]:
+def custom_modes(task: Input, note: Notes) -> list[dict[str, Any]]:
     """Return the modes that the user has defined."""
     files = {file.name: file for file in task.companions(*_SETTINGS_FOLDER) if not file.is_folder}
     file = next((files[name] for name in _MODE_FILES if name in files), None)
@@ -52,7 +52,7 @@ def custom_modes(task: Source, note: Notes) -> list[dict[str, Any]]:
     return list(objects(settings.get("customModes"))) if settings.__class__ is dict else []
 
 
-def instructions(task: Source, modes: list[dict[str, Any]], note: Notes) -> Bag:
+def instructions(task: Input, modes: list[dict[str, Any]], note: Notes) -> Bag:
     """Return the user's instructions for all modes and for each mode; custom modes contain their own."""
     state = _load_state(task, note)
     by_mode = dict(_built_in_mode_instructions(state.custom_mode_prompts))
@@ -75,7 +75,7 @@ def _instructions_of(mode: dict[str, Any]) -> str | None:
     return nonempty_str(mode.get("customInstructions"))
 
 
-def _load_state(task: Source, note: Notes) -> _State:
+def _load_state(task: Input, note: Notes) -> _State:
     """Load the state of the extension that a task belongs to; empty if the editor's database is missing."""
     path = task.label.replace("\\", "/").rstrip("/").split("/")
     extension = "".join(path[-3:-2] if task.is_folder else path[-4:-3])
@@ -93,7 +93,7 @@ def _load_state(task: Source, note: Notes) -> _State:
         return _State()
 
 
-def _query_state(states: Source, extension: str) -> _State:
+def _query_state(states: Input, extension: str) -> _State:
     with sqlite_copy.glanced(states) as editor:
         rows = list(editor.rows(_STATE_QUERY, extension)) if _TABLE in editor.tables else []
     try:

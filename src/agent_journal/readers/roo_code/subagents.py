@@ -17,7 +17,7 @@ from agent_journal.notes import Notes
 from agent_journal.readers.roo_code import content as contents
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag
 
 _UNESCAPED = re.compile(r'[^"\\\n\r\t]{1,400}')
@@ -85,7 +85,7 @@ class Parents:
     def __init__(self) -> None:
         self._calls: dict[str, Calls] = {}
 
-    def link(self, parent_id: str, file: Source, prompt: str | None, answer: str | None) -> Link:
+    def link(self, parent_id: str, file: Input, prompt: str | None, answer: str | None) -> Link:
         """Return the link from an agent to the session whose messages are in a file."""
         if parent_id not in self._calls:
             self._calls[parent_id] = _read_calls(file)
@@ -99,7 +99,7 @@ def link_to(parent: str, call: Call | None) -> Link:
     return Link(conversation_id=parent, relation="subagent", message_id=message_id, call_id=call_id)
 
 
-def _read_calls(file: Source) -> Calls:
+def _read_calls(file: Input) -> Calls:
     calls = Calls()
     try:
         for key, index, value in json_stream.members(file, Notes(keep=0)):

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Event, Usage
     from agent_journal.readers.roo_code.ui_messages import Record
 
 
-def read_task(source: Source, note: Notes, name: str) -> Conversation:
+def read_task(source: Input, note: Notes, name: str) -> Conversation:
     """Read a task as a conversation."""
     files = Files(source, note)
     known = facts.Facts(files, note)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -35,7 +35,7 @@ def sniff(peek: Peek) -> str | None:
     return "1.0.0" if any(map(unified.is_unified, peek.records)) else None
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (one version)
     """Yield the conversation of each document."""
     from agent_journal.readers.unified.documents import conversations  # noqa: PLC0415 (imported when something is read)
 

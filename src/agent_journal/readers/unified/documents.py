@@ -19,12 +19,12 @@ from agent_journal.validation import unified
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag, Conversation
     from agent_journal.notes import Notes
 
 
-def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
+def conversations(source: Input, note: Notes) -> Iterator[Conversation]:
     """Yield the conversation of each document; anything else is noted."""
     for where, value in json_stream.values(source, note, SHAPE):
         conversation = _conversation(value, source, note, where)
@@ -32,7 +32,7 @@ def conversations(source: Source, note: Notes) -> Iterator[Conversation]:
             yield conversation
 
 
-def _conversation(value: Any, source: Source, note: Notes, where: str) -> Conversation | None:
+def _conversation(value: Any, source: Input, note: Notes, where: str) -> Conversation | None:
     try:
         if isinstance(value, Document):
             return restored(value)
@@ -46,7 +46,7 @@ def _conversation(value: Any, source: Source, note: Notes, where: str) -> Conver
     return None
 
 
-def _with_file_time(conversation: Conversation, source: Source, note: Notes) -> Conversation:
+def _with_file_time(conversation: Conversation, source: Input, note: Notes) -> Conversation:
     """Use the time of the file if the document states no time at all."""
     has_time = (
         conversation.started_at or conversation.updated_at or any(entry.at for entry in conversation.timeline)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -52,7 +52,7 @@ def sniff(peek: Peek) -> str | None:
     return None if peek.is_folder else detect_version(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield the conversation of a file, or all conversations of the store."""
     from agent_journal.readers.vscode_copilot import (  # noqa: PLC0415 (imported only to read)
         session,

@@ -16,7 +16,7 @@ from agent_journal.readers.vscode_copilot import locations
 from agent_journal.readers.vscode_copilot.detect import INDEX, detect_version, is_operation
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.inputs.sqlite_copy import Database
     from agent_journal.model import Bag
 
@@ -26,28 +26,28 @@ _TRANSCRIPTS = "transcripts"
 STATE_FILE = "state.vscdb"
 
 
-def is_stored(source: Source) -> bool:
+def is_stored(source: Input) -> bool:
     """Whether a file is in one of the editor's session folders, not an export somewhere else."""
     return _parent_name(source) in _FOLDERS
 
 
-def _parent_name(source: Source) -> str:
+def _parent_name(source: Input) -> str:
     steps = source.label.replace("\\", "/").split("/")
     return steps[-2] if len(steps) > 1 else ""
 
 
-def short_name(source: Source) -> str:
+def short_name(source: Input) -> str:
     """Return the names of a file and its folder."""
     return f"{_parent_name(source)}/{source.name}"
 
 
-def id_by_name(source: Source) -> str | None:
+def id_by_name(source: Input) -> str | None:
     """Return the id in the name of a stored file."""
     stem = source.name.rpartition(".")[0]
     return stem if is_stored(source) and ids.is_uuid(stem) else None
 
 
-def find_duplicate(source: Source) -> Source | None:
+def find_duplicate(source: Input) -> Input | None:
     """Return the file with the same session that is read instead of this one.
 
     Since 1.109 a session is a log, and its previous file may still exist; a transcript is a second view of a
@@ -55,7 +55,7 @@ def find_duplicate(source: Source) -> Source | None:
     only this file has the session.
     """
     stem, _, suffix = source.name.rpartition(".")
-    candidates: list[Source | None] = []
+    candidates: list[Input | None] = []
     if is_stored(source):
         candidates = [source.companion(f"{stem}.jsonl")] if suffix == "json" else []
     elif _parent_name(source) == _TRANSCRIPTS:
@@ -64,7 +64,7 @@ def find_duplicate(source: Source) -> Source | None:
     return next((file for file in candidates if file is not None and _has_session(file)), None)
 
 
-def _has_session(file: Source) -> bool:
+def _has_session(file: Input) -> bool:
     """Whether a session can be read from a file; a file that cannot be opened may have one."""
     try:
         if not file.name.endswith(".jsonl"):
@@ -75,7 +75,7 @@ def _has_session(file: Source) -> bool:
         return True
 
 
-def load_workspace(source: Source, note: Notes) -> Bag:
+def load_workspace(source: Input, note: Notes) -> Bag:
     """Load the `folder` or `workspace` (a URI) that was open; empty for a window without one."""
     up = 1 if is_stored(source) else {_TRANSCRIPTS: 2}.get(_parent_name(source), 0)
     is_in_storage = up or source.name == STATE_FILE
@@ -100,7 +100,7 @@ def workspace_folder(workspace: Bag) -> str | None:
     return None
 
 
-def load_item(file: Source, key: str) -> Any:
+def load_item(file: Input, key: str) -> Any:
     """Return the value of a key in the editor's store, as bytes; None if it does not exist."""
     if _load_item_in_place(file, key) is None and not sqlite_copy.has_wal(file):
         return None  # most stores do not have the key and need not be copied
@@ -108,7 +108,7 @@ def load_item(file: Source, key: str) -> Any:
         return _value(state, key)
 
 
-def _load_item_in_place(file: Source, key: str) -> Any:
+def _load_item_in_place(file: Input, key: str) -> Any:
     with sqlite_copy.glanced(file) as state:
         return _value(state, key)
 
@@ -119,7 +119,7 @@ def _value(state: Database, key: str) -> Any:
     return next(state.rows("SELECT CAST(value AS BLOB) FROM ItemTable WHERE key = ?", key), (None,))[0]
 
 
-def load_index_entry(source: Source, session_id: str, note: Notes) -> Bag:
+def load_index_entry(source: Input, session_id: str, note: Notes) -> Bag:
     """Load the entry of a session in the editor's index."""
     file = source.companion("..", STATE_FILE) if is_stored(source) else None
     if file is None:

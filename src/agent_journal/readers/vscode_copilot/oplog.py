@@ -11,7 +11,7 @@ from agent_journal.decoding import json_stream
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
@@ -29,7 +29,7 @@ class Replay:
         self._note = note
         self._missing_start = False
 
-    def read(self, source: Source) -> None:
+    def read(self, source: Input) -> None:
         """Apply every line of a file."""
         for number, entry in json_stream.lines(source, self._note):
             if entry.__class__ is dict:

@@ -18,7 +18,7 @@ from agent_journal.readers.vscode_copilot.request import read_turn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag, Feedback, Message, Summary
     from agent_journal.notes import Notes
 
@@ -32,7 +32,7 @@ _FOLDER = ("workspace_info", "I am working in a workspace with the following fol
 RemovedRequests = list[tuple[int, list[Any]]]
 
 
-def has_duplicate(source: Source, note: Notes) -> bool:
+def has_duplicate(source: Input, note: Notes) -> bool:
     """Whether another file has the same session and is read instead of this one."""
     duplicate = companions.find_duplicate(source)
     if duplicate is None:
@@ -41,7 +41,7 @@ def has_duplicate(source: Source, note: Notes) -> bool:
     return True
 
 
-def read_log(source: Source, note: Notes, name: str) -> Conversation:
+def read_log(source: Input, note: Notes, name: str) -> Conversation:
     """Read the conversation from a log of operations."""
     replay = Replay(note)
     replay.read(source)
@@ -50,7 +50,7 @@ def read_log(source: Source, note: Notes, name: str) -> Conversation:
     return make_conversation(replay.state, source, note, name, replay.removed_requests)
 
 
-def read_document(source: Source, note: Notes, name: str) -> Conversation:
+def read_document(source: Input, note: Notes, name: str) -> Conversation:
     """Read the conversation from one object; from a damaged one, the members that can be read."""
     session = json_stream.load(source, note)
     if not isinstance(session, dict):
@@ -60,7 +60,7 @@ def read_document(source: Source, note: Notes, name: str) -> Conversation:
     return make_conversation(session, source, note, name, [])
 
 
-def _salvage(source: Source, note: Notes) -> Bag:
+def _salvage(source: Input, note: Notes) -> Bag:
     session: Bag = {}
     for key, index, value in json_stream.members(source, note):
         if index is None:
@@ -71,7 +71,7 @@ def _salvage(source: Source, note: Notes) -> Bag:
 
 
 def make_conversation(
-    state: Bag, source: Source, note: Notes, name: str, removed_requests: RemovedRequests
+    state: Bag, source: Input, note: Notes, name: str, removed_requests: RemovedRequests
 ) -> Conversation:
     """Make the conversation of a session, with its companion files."""
     fields = Fields(state, note, "")

@@ -13,12 +13,12 @@ from agent_journal.readers.vscode_copilot.session import make_conversation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation
     from agent_journal.notes import Notes
 
 
-def read_store(source: Source, note: Notes, name: str) -> Iterator[Conversation]:
+def read_store(source: Input, note: Notes, name: str) -> Iterator[Conversation]:
     """Yield each session in the store; since 1.97 it only lists them."""
     value = companions.load_item(source, OLD_SESSIONS)
     data = value if isinstance(value, bytes) else b"[]"

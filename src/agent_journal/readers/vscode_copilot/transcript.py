@@ -17,12 +17,12 @@ from agent_journal.readers.vscode_copilot.names import tool_kind
 from agent_journal.readers.vscode_copilot.session import EDITOR
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Conversation, Event, Part
     from agent_journal.notes import Notes
 
 
-def read_transcript(source: Source, note: Notes, name: str) -> Conversation:
+def read_transcript(source: Input, note: Notes, name: str) -> Conversation:
     """Read the conversation of a transcript."""
     events = Session(source, note)
     events.read()

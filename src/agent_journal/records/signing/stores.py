@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from agent_journal import files
 from agent_journal.errors import UnreadableSource
-from agent_journal.inputs.input import File, open_source
+from agent_journal.inputs.input import File, open_input
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
 
 STORE = "memory-store.json"
 _MAX_STORE_BYTES = 1 << 30
@@ -41,8 +41,8 @@ def write(place: Path, data: bytes) -> None:
         _write_zip(place, data)
 
 
-def _store_in(place: Path) -> Source:
-    source = open_source(str(place))
+def _store_in(place: Path) -> Input:
+    source = open_input(str(place))
     if not source.is_folder and isinstance(source, File):
         return source
     file = source.companion(STORE)

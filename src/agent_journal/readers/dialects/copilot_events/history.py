@@ -17,14 +17,14 @@ from agent_journal.readers.dialects import openai_messages as openai
 from agent_journal.readers.dialects.copilot_events.names import TOOL_KINDS
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Part
     from agent_journal.notes import Notes
 
 _MESSAGES = "chatMessages"
 
 
-def conversation(source: Source, note: Notes, name: str) -> Conversation:
+def conversation(source: Input, note: Notes, name: str) -> Conversation:
     """Read the conversation of a file."""
     fields = _load(source, note)
     session, started_at = fields.text("sessionId"), fields.timestamp("startTime")
@@ -46,7 +46,7 @@ def conversation(source: Source, note: Notes, name: str) -> Conversation:
     )
 
 
-def _load(source: Source, note: Notes) -> Fields:
+def _load(source: Input, note: Notes) -> Fields:
     """Load the file's object; from a damaged file, load the remaining messages."""
     value = json_stream.load(source, note)
     if not isinstance(value, dict):

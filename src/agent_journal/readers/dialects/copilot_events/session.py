@@ -20,7 +20,7 @@ from agent_journal.readers.dialects.copilot_events.names import KNOWN_TYPES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Bag
     from agent_journal.notes import Notes
     from agent_journal.readers.dialects.copilot_events.events import Entry
@@ -39,7 +39,7 @@ _TRUSTED = re.compile(r"Folder (.+) has been added to trusted folders")
 class Session:
     """Reads the lines of one file and converts them to a conversation."""
 
-    def __init__(self, source: Source, note: Notes) -> None:
+    def __init__(self, source: Input, note: Notes) -> None:
         self._source = source
         self._note = note
         self._events = Events(note)

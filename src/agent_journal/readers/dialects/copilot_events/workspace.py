@@ -12,13 +12,13 @@ from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 _MAX_FILE_BYTES = 1 << 20
 
 
-def values_and_text(source: Source, name: str, note: Notes) -> tuple[dict[str, Any], str | None]:
+def values_and_text(source: Input, name: str, note: Notes) -> tuple[dict[str, Any], str | None]:
     """Return the values of a companion file, and its text if it has more than the values."""
     file, text = source.companion(name), companion_text(source, name, note)
     if file is None or text is None:
@@ -27,7 +27,7 @@ def values_and_text(source: Source, name: str, note: Notes) -> tuple[dict[str, A
     return values, None if is_complete else text
 
 
-def companion_text(source: Source, name: str, note: Notes) -> str | None:
+def companion_text(source: Input, name: str, note: Notes) -> str | None:
     """Return the text of a companion file, or None."""
     file = source.companion(name)
     if file is None:
