@@ -101,53 +101,48 @@ class JournalAccess(Closing):
 
     def overview(self) -> Overview | None:
         """What the journal contains; None if there is none yet."""
-        with self._lock:
-            now = time.monotonic()
-            if self._overview is not None and now - self._overview[0] < _OVERVIEW_AGE_S:
-                return self._overview[1]
-            try:
-                journal = self._opened()
-            except NoArchive:
-                return None
-            overview = _overview_of(journal)
-            self._overview = now, overview
-            return overview
+        now = time.monotonic()
+        if self._overview is not None and now - self._overview[0] < _OVERVIEW_AGE_S:
+            return self._overview[1]
+        try:
+            journal = self._opened()
+        except NoArchive:
+            return None
+        overview = _overview_of(journal)
+        self._overview = now, overview
+        return overview
 
     def conversations(self, wanted: Filter, offset: int, limit: int) -> tuple[list[Listed], bool]:
         """Conversations, newest first, and whether there are more."""
-        with self._lock:
-            listed = [*islice(self._opened().conversations(wanted), offset, offset + limit + 1)]
+        listed = [*islice(self._opened().conversations(wanted), offset, offset + limit + 1)]
         return listed[:limit], len(listed) > limit
 
     def search(self, text: str, limit: int, offset: int, *, mode: Mode, filters: Filters) -> Answer:
         """The conversations that match a query, best first."""
-        with self._lock:
-            return self._opened().search(text, limit, offset, mode=mode, filters=filters)
+        return self._opened().search(text, limit, offset, mode=mode, filters=filters)
 
     def open(self, name: str) -> OpenConversation:
         """A conversation by its name."""
+        journal = self._opened()
+        listed = journal.one(name)
+        key = listed.key, listed.updated_at, listed.messages
         with self._lock:
-            journal = self._opened()
-            listed = journal.one(name)
-            key = listed.key, listed.updated_at, listed.messages
-            opened = self._open.get(key)
-            if opened is None:
-                opened = _open_conversation(journal, listed)
-                self._open[key] = opened
-            self._open.move_to_end(key)
+            opened = self._open.pop(key, None)
+        if opened is None:
+            opened = _open_conversation(journal, listed)
+        with self._lock:
+            self._open[key] = opened
             while len(self._open) > _MAX_OPEN_CONVERSATIONS:
                 self._open.popitem(last=False)
-            return opened
+        return opened
 
     def media(self, name: str, media: Media) -> bytes | None:
         """The bytes of an image or file; None if they are not stored."""
-        with self._lock:
-            return self._opened().media(name, media)
+        return self._opened().media(name, media)
 
     def exact(self, name: str) -> Conversation:
         """A conversation with the source's own form of its messages."""
-        with self._lock:
-            return self._opened().conversation(name, exact=True)
+        return self._opened().conversation(name, exact=True)
 
     def close(self) -> None:
         """Close the journal."""
@@ -156,14 +151,14 @@ class JournalAccess(Closing):
                 self._journal.close()
 
     def _opened(self) -> Journal:
-        if self._journal is None:
-            self._journal = Journal(self._config)
-        return self._journal
+        with self._lock:
+            if self._journal is None:
+                self._journal = Journal(self._config)
+            return self._journal
 
 
 def _open_conversation(journal: Journal, listed: Listed) -> OpenConversation:
-    conversation, damages = journal.read_with_damage(listed)
-    damage = [each.description for each in damages]
+    conversation, damage = journal.read_with_damage(listed)
     branches = [
         Branch(section.kind, section.after.id if section.after else None, section.entries)
         for section in split_sections(conversation)
@@ -175,7 +170,9 @@ def _open_conversation(journal: Journal, listed: Listed) -> OpenConversation:
             related.append(
                 Related(child.source, child.id, child.title, link.relation, link.call_id, link.message_id)
             )
-    return OpenConversation(listed, replace(conversation, timeline=[]), branches, related, damage)
+    return OpenConversation(
+        listed, replace(conversation, timeline=[]), branches, related, [each.description for each in damage]
+    )
 
 
 def _overview_of(journal: Journal) -> Overview:
