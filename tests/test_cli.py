@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -25,19 +26,31 @@ from tests.wildcards import matches, with_wildcards
 
 STORIES = sorted((Path(__file__).parent / "cli").glob("*.md"))
 BLOCK = re.compile(r"^```(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_MAKE_DEMO = "demo --keep journal"
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The journal that many stories begin with."""
+    folder = tmp_path_factory.mktemp("demo")
+    assert run(_MAKE_DEMO, folder).returncode == 0
+    return folder / "journal"
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda path: path.stem)
-def test_story(story: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_story(story: Path, tmp_path: Path, demo: Path, request: pytest.FixtureRequest) -> None:
     text = story.read_text(encoding="utf-8")
     blocks = dict(BLOCK.findall(text))
     for name, body in blocks.items():
         if name not in {"stdin", "stdout", "stderr"}:
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(body, encoding="utf-8")
-    *before, command = re.findall(r"^    \$ aj(.*)$", text, re.MULTILINE)
+    *before, command = re.findall(r"^    \$ aj ?(.*)$", text, re.MULTILINE)
     for preparing in before:
-        assert run(preparing, tmp_path).returncode == 0, preparing
+        if preparing == _MAKE_DEMO:
+            shutil.copytree(demo, tmp_path / "journal")
+        else:
+            assert run(preparing, tmp_path).returncode == 0, preparing
     done = run(command, tmp_path, blocks.get("stdin", ""))
     got = {"stdout": done.stdout.decode(), "stderr": done.stderr.decode()}
     if request.config.getoption("--accept"):
