@@ -23,6 +23,7 @@ TOP = Path(__file__).parents[1]
 PAGES = [*sorted(TOP.glob("*.md")), *sorted((TOP / "docs").rglob("*.md"))]
 _FENCE = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 _LEFT_OUT = (".*", "__pycache__", "corpus")
+_LARGE = ("src", "tests")
 # What changes the program; commands of other pages run it where it lies, and it is compiled once for all.
 _CHANGES_IT = "aj dev new-reader "
 # Commands that would run the tests from within the tests, or take minutes: CI runs the first two.
@@ -76,11 +77,13 @@ def matches(shown: str, printed: str) -> bool:
 def checkout(page: Path, tmp_path: Path) -> Path:
     """A copy of the project in which the commands of one page may leave what they like."""
     copy = tmp_path / "agent-journal"
-    shutil.copytree(TOP, copy, ignore=shutil.ignore_patterns(*_LEFT_OUT, "src"))
-    if any(_CHANGES_IT in block.text for block in blocks(page)):
-        shutil.copytree(TOP / "src", copy / "src", ignore=shutil.ignore_patterns(*_LEFT_OUT))
-    else:
-        (copy / "src").symlink_to(TOP / "src")
+    shutil.copytree(TOP, copy, ignore=shutil.ignore_patterns(*_LEFT_OUT, *_LARGE))
+    changes_it = any(_CHANGES_IT in block.text for block in blocks(page))
+    for name in _LARGE:
+        if changes_it:
+            shutil.copytree(TOP / name, copy / name, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+        else:
+            (copy / name).symlink_to(TOP / name)
     run_it = f'#!/bin/sh\nexec "{sys.executable}" -m agent_journal "$@"\n'
     for command in (copy / "aj", copy / "bin" / "aj"):
         command.parent.mkdir(exist_ok=True)
