@@ -83,6 +83,11 @@ def all_cases() -> list[Case]:
     ]
 
 
+def first_of_each_reader() -> set[Case]:
+    """Return one case of each reader, for a quick look at what holds for all of them."""
+    return set({case.reader: case for case in reversed(all_cases())}.values())
+
+
 def input_files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]

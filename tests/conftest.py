@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-from tests import cases, one_reader
-
-# These machines are shared: how long an example takes says nothing. What is checked of a change is the same
-# every time; by hand, each run tries other examples. AJ_EXAMPLES says how many of them.
-settings.register_profile(
-    "journal",
-    deadline=None,
-    max_examples=int(os.environ.get("AJ_EXAMPLES", "100")),
-    derandomize=bool(os.environ.get("CI")),
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("journal")
+from tests import examples, one_reader, selection
+from tests.selection import Selection
 
 # What the tests start compiles a module once, not each time, and leaves nothing in the checkout.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -35,66 +26,62 @@ if "PYTHONPYCACHEPREFIX" not in os.environ:  # workers have it from whoever star
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+READER = pytest.StashKey[str | None]()  # whose tests alone are run
+SELECTION = pytest.StashKey[Selection]()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--accept", action="store_true", help="rewrite golden files; read them before you commit them"
     )
+    selection.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker, kind in selection.KINDS.items():
+        config.addinivalue_line("markers", f"{marker}: {kind.about}")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Prepare the quick run of one reader, for which starting workers would take longer than the tests."""
+    """Decide which tests are run, before workers are started."""
     reader = one_reader.named(config)
-    config.stash[READER] = reader
-    if reader is not None:
-        config.option.keyword = f"{reader} or {one_reader.module_name(reader)}"
-        config.option.numprocesses, config.option.dist = 0, "no"
-        cases.use_only(reader)
+    chosen = selection.selection_of(config, is_reader=reader is not None)
+    is_quick = chosen is Selection.QUICK
+    config.stash[SELECTION] = chosen
+    config.stash[READER] = reader if is_quick else None
+    examples.load_profile(is_quick=is_quick)
+    if reader is not None and is_quick:
+        one_reader.prepare(config, reader)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    reader = config.stash.get(READER, None)
+    reader = config.stash[READER]
     return True if reader is not None and not one_reader.is_about(reader, collection_path) else None
 
 
-def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
-    if config.stash.get(READER, None) is None:
-        return []
-    return ["Only the tests of this reader; './test' also tries its cases with everything else."]
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect nothing else meanwhile: twenty thousand tests stay, and looking through them takes its time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
-READER = pytest.StashKey[str | None]()
-
-# What these look at is the same on every interpreter: the text of the program, its pages, tables of fields,
-# patterns in texts, what a browser shows, and the memory it takes.
-ONCE = (
-    "mapping/",
-    "pages/",
-    "redaction/",
-    "search/test_quality.py",
-    "terminal/",
-    "test_architecture.py",
-    "test_bad_input.py",
-    "test_changes.py",
-    "test_dev.py",
-    "test_docs.py",
-    "test_release.py",
-    "test_repository.py",
-    "test_scale.py",
-    "test_schema_page.py",
-)
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    selection.mark(items)
+    is_chosen = selection.chooser(config.stash[SELECTION], is_reader=config.stash[READER] is not None)
+    left_out = [item for item in items if not is_chosen(item)]
+    if left_out:
+        items[:] = [item for item in items if is_chosen(item)]
+        config.hook.pytest_deselected(items=left_out)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what repeats one promise for every case, and what one interpreter tells for all.
-
-    Goldens are looked at on every interpreter.
-    """
-    here = Path(__file__).parent
-    for item in items:
-        parameters = getattr(item, "callspec", None)
-        if parameters is not None and "case" in parameters.params and "golden" not in item.name:
-            item.add_marker("every_case")
-        if item.path.relative_to(here).as_posix().startswith(ONCE):
-            item.add_marker("once")
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.stash[SELECTION] is Selection.QUICK:
+        whose = "of this reader " if config.stash[READER] is not None else ""
+        terminalreporter.write_line(f"Only the quick tests {whose}were run; --all adds the others.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests import cases
 from tests.cases import READERS
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-# What holds for every case of a reader. The other tests of all cases run with the rest of the suite.
+# What holds for every case of a reader. `--all` adds the other tests of its cases.
 _EVERY_CASE = "test_readers.py"
 
 
@@ -20,6 +21,13 @@ def named(config: pytest.Config) -> str | None:
     name: str = config.option.keyword
     is_everything = config.args == config.getini("testpaths")
     return name if is_everything and name and (READERS / name).is_dir() else None
+
+
+def prepare(config: pytest.Config, reader: str) -> None:
+    """Restrict a run to the tests of a reader; starting workers would take longer than the tests."""
+    config.option.keyword = f"{reader} or {module_name(reader)}"
+    config.option.numprocesses, config.option.dist = 0, "no"
+    cases.use_only(reader)
 
 
 def module_name(reader: str) -> str:

@@ -29,8 +29,8 @@ LINES = '{"who": "user", "body": "hi", "at": 1767323045}\n{"who": "ai", "body": 
 def checkout(tmp_path: Path) -> Path:
     shutil.copytree(TOP / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests" / "readers").mkdir(parents=True)
-    for name in ("__init__.py", "cases.py", "conftest.py", "one_reader.py", "test_readers.py"):
-        shutil.copy(TOP / "tests" / name, tmp_path / "tests" / name)
+    for name in ("__init__", "cases", "conftest", "examples", "one_reader", "selection", "test_readers"):
+        shutil.copy(TOP / "tests" / f"{name}.py", tmp_path / "tests")
     shutil.copy(TOP / "pyproject.toml", tmp_path)
     (tmp_path / "tea.json").write_text(json.dumps(CHATS), encoding="utf-8")
     (tmp_path / "tea.jsonl").write_text(LINES, encoding="utf-8")

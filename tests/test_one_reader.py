@@ -42,4 +42,4 @@ def test_the_run_has_the_cases_of_that_reader_and_no_others() -> None:
 
     assert any("[json/" in line for line in collected)
     assert {"tests/test_readers.py"} == {line.partition("::")[0] for line in collected}
-    assert "Only the tests of this reader" in done.stdout
+    assert "Only the quick tests of this reader" in done.stdout

@@ -41,12 +41,15 @@ from agent_journal.text.sanitize import safe
 from agent_journal.writers import RelatedConversation, Run
 from agent_journal.writers.rendering.pages import PageSet, page_name
 from agent_journal.writers.rendering.safe_markdown import block_quote, fenced_block
+from tests.examples import examples
 from tests.hostile import NAMES, hostile
 from tests.models import conversations as any_conversations
 from tests.test_writers import OF_PAGES, a_run, pages, written
 
-many = settings(max_examples=150, derandomize=True, deadline=None)
-some = settings(max_examples=25, derandomize=True, deadline=None, suppress_health_check=[*HealthCheck])
+many = settings(max_examples=examples(150), derandomize=True, deadline=None)
+some = settings(
+    max_examples=examples(25), derandomize=True, deadline=None, suppress_health_check=[*HealthCheck]
+)
 every_writer_of_pages = pytest.mark.parametrize("name", OF_PAGES)
 
 

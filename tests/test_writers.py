@@ -38,6 +38,7 @@ from agent_journal.redaction import REDACTIONS_KEY
 from agent_journal.writers import PageWriter, Run
 from tests import cddl, pam_bundle, training, unified_schema
 from tests.cases import leaves
+from tests.examples import examples
 from tests.golden import assert_same_files, assert_same_json, named
 from tests.mapping import test_session
 from tests.models import items as any_items
@@ -380,7 +381,9 @@ def test_long_chains(name: str) -> None:
     assert [] == errors_of(name, data)
 
 
-@settings(max_examples=80, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(80), derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(items=st.lists(any_items, max_size=3))
 def test_any_model_in_every_format(items: list[Item]) -> None:
     for name in NAMES:

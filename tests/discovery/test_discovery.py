@@ -22,6 +22,7 @@ from agent_journal.discovery import Unit, globs, homes_of, units
 from agent_journal.discovery.companions import Companions
 from agent_journal.notes import Notes
 from agent_journal.readers import ReaderInfo
+from tests.examples import examples
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 
@@ -645,7 +646,7 @@ PARTS = st.sampled_from(["a", "b", ".c", "*", "**", "a*", "?", "[ab]", "[!a]*", 
 
 @given(TREES, st.lists(st.lists(PARTS, min_size=1, max_size=4).map("/".join), min_size=1, max_size=3))
 @example({"a/a/a"}, ["a/a/a/**"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_globs_find_what_those_of_the_standard_library_find(tree: set[str], patterns: list[str]) -> None:
     with tempfile.TemporaryDirectory() as top:
         machine = Machine(Path(top))

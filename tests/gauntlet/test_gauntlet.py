@@ -11,7 +11,6 @@ from tests.gauntlet.all import DRILLS
 from tests.gauntlet.lab import Lab
 
 
-@pytest.mark.drill
 @pytest.mark.parametrize("name", [name for name, drill in DRILLS.items() if drill.few])
 def test_drill(name: str, tmp_path: Path) -> None:
     drill = DRILLS[name]

@@ -32,6 +32,7 @@ from agent_journal.notes import Notes
 from agent_journal.records.forms import MIN_SHARED_CHARS, OWN_FIELDS, RecordForm
 from tests import cddl
 from tests.cases import Case, all_cases, outcome
+from tests.examples import examples
 from tests.inline import converted, save_document, save_lines, written
 from tests.mapping.reference_parser import PARSERS, Entry, by_session
 from tests.mapping.test_agent_record import ASSISTANT, BLOCKS, QUEUE, RESULT, RESULT_BLOCK, SESSION, USER
@@ -650,14 +651,18 @@ def as_signed(record: Any) -> bytes:
 SOURCES = sorted(name for name, reader in readers.discover().items() if reader.INFO.record != RecordForm())
 
 
-@settings(max_examples=80, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(80), derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(conversation=conversations, source=st.sampled_from([*SOURCES, "nobody"]))
 def test_any_conversation_is_a_valid_record(conversation: Conversation, source: str) -> None:
     for target in ("agent-record", TARGET):
         assert_valid([replace(conversation, source=source)], target)
 
 
-@settings(max_examples=80, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(80), derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(conversation=conversations, source=st.sampled_from([*SOURCES, "nobody"]))
 def test_any_conversation_can_be_read_back(conversation: Conversation, source: str) -> None:
     """All of it, also what breaks the model's rules; only an id must be there."""

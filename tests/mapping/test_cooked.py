@@ -36,6 +36,7 @@ from agent_journal.readers import api_trace
 from agent_journal.writers import Run, cooked
 from agent_journal.writers.cooked import parents as search
 from agent_journal.writers.cooked.parents import RequestNode, parents_of
+from tests.examples import examples
 from tests.memory_source import Bytes
 
 Raw = dict[str, Any]
@@ -766,7 +767,7 @@ def traffic(draw: st.DrawFn) -> list[RequestNode]:
 
 
 @given(traffic(), st.sampled_from([0, 1, 3, 32]), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_parents_are_those_of_the_definition(exchanges: list[RequestNode], few: int, as_text: bool) -> None:
     usual = search._MAX_LISTED_MEMBERS
     search._MAX_LISTED_MEMBERS = few

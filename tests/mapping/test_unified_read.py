@@ -31,6 +31,7 @@ from agent_journal.model import (
 from agent_journal.notes import Kind, Notes
 from agent_journal.readers.unified.own_documents import SHAPE
 from agent_journal.readers.unified.restored import restored
+from tests.examples import examples
 from tests.inline import read_one, save_document, written
 from tests.models import conversations
 from tests.read_back.unified import LOSSES
@@ -45,7 +46,9 @@ AT = "2026-03-01T10:00:00.000Z"
 # Ours.
 
 
-@settings(max_examples=150, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(150), derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(conversation=conversations)
 def test_any_model_comes_back(conversation: Conversation) -> None:
     (line,) = written("unified", conversation).documents

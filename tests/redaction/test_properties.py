@@ -18,6 +18,7 @@ from agent_journal.redaction.rules import EDGE, Rule
 from agent_journal.redaction.scan import scanner
 from agent_journal.redaction.tokens import TOKENS
 from agent_journal.redaction.wallets import PHRASES
+from tests.examples import examples
 from tests.models import items as any_items
 from tests.redaction import leaks, zoo
 from tests.redaction.redacting import redacted_text
@@ -36,9 +37,7 @@ pieces = st.one_of(
     ),
 )
 texts = st.lists(pieces, max_size=6).map("".join)
-many_examples = settings(
-    max_examples=100, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+many_examples = settings(derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @many_examples
@@ -62,7 +61,9 @@ def test_nothing_but_findings_changes(text: str) -> None:
         place = start + len(unchanged)
 
 
-@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(60), derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(item=any_items)
 def test_any_item(item: Item) -> None:
     redacted = redact(item, personal=True)

@@ -19,8 +19,6 @@ from agent_journal.search.folder import discard
 from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
 
-pytestmark = pytest.mark.drill
-
 WRITER = textwrap.dedent("""
     import itertools, sys
     from pathlib import Path

@@ -14,6 +14,7 @@ from agent_journal.search.lexical import Index
 from agent_journal.search.marking import Highlighter
 from agent_journal.search.query import Filters, Query, Term, parse
 from agent_journal.search.scanning import Scan
+from tests.examples import examples
 
 TEXTS = [
     "when to retry a request: parseHttpHeader(text) in src/http/header.py",
@@ -137,7 +138,7 @@ PIECES = st.sampled_from([*WORDS, *" \"-*:/_()[]^~\\{}\n'1"])
 
 
 @given(st.lists(PIECES, max_size=30).map("".join))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_any_grammar(index: Index, text: str) -> None:
     everything_takes(index, text)
 

@@ -18,6 +18,7 @@ from agent_journal.model import Message, Usage
 from agent_journal.pricing import Offer, Rates, calculate_cost, rates_at
 from agent_journal.pricing.catalog import Catalog
 from agent_journal.usage.prices import Prices
+from tests.examples import examples
 
 # Document 000's table.
 PRICING = {
@@ -84,7 +85,7 @@ def test_a_price_may_depend_on_the_size_of_the_prompt() -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     model=st.sampled_from(MODELS),
     at=st.datetimes(datetime(2024, 1, 1), datetime(2027, 1, 1)),  # noqa: DTZ001 (given as UTC below)
