@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import Filter, Listed
     from agent_journal.config import Config
     from agent_journal.journal.search import Answer, Mode
+    from agent_journal.journal.sessions import Damage
     from agent_journal.model import Conversation, Event, Media, Message, Relation
     from agent_journal.search.query import Filters
 
@@ -158,7 +159,8 @@ class JournalAccess(Closing):
 
 
 def _open_conversation(journal: Journal, listed: Listed) -> OpenConversation:
-    conversation, damage = journal.read_with_damage(listed)
+    damage: list[Damage] = []
+    conversation = journal.get(listed, on_damage=damage.append)
     branches = [
         Branch(section.kind, section.after.id if section.after else None, section.entries)
         for section in split_sections(conversation)
