@@ -29,7 +29,8 @@ LINES = '{"who": "user", "body": "hi", "at": 1767323045}\n{"who": "ai", "body": 
 def checkout(tmp_path: Path) -> Path:
     shutil.copytree(TOP / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests" / "readers").mkdir(parents=True)
-    for name in ("__init__", "cases", "conftest", "examples", "one_reader", "selection", "test_readers"):
+    shared = ("__init__", "cases", "conftest", "examples", "golden", "one_reader", "selection")
+    for name in (*shared, "test_readers"):
         shutil.copy(TOP / "tests" / f"{name}.py", tmp_path / "tests")
     shutil.copy(TOP / "pyproject.toml", tmp_path)
     (tmp_path / "tea.json").write_text(json.dumps(CHATS), encoding="utf-8")
