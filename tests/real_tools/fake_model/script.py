@@ -23,7 +23,7 @@ SUMMARY = "Compacted WALLABY"
 TITLE = "Fake title"
 
 _DIRECTIVE = re.compile(r"<<(shell|read|write|edit|task|call|par|hang|end):?\s*(.*?)>>", re.DOTALL)
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+_REMINDER = re.compile(r"<(system-reminder|task-notification)>.*?</\1>", re.DOTALL)
 _TOOL_NAMES = {
     "shell": (
         r"^bash$|^shell$|^shell_command$|^exec_command$|^run_shell_command$|^run_in_terminal$",

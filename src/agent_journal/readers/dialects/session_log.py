@@ -6,7 +6,7 @@ records to a tree.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent_journal.notes import Notes
 
 Entry: TypeAlias = Message | Event
+_AnyEntry = TypeVar("_AnyEntry", Message, Event, Message | Event)
 _MAX_SHOWN_CHARS = 60
 
 
@@ -46,6 +47,11 @@ class SessionLog:
             entry = with_new_id(entry, f"{self.session}:{location}")
         self._by_id[entry.id] = entry
         self.entries.append(entry)
+
+    def is_repeated(self, entry: Entry) -> bool:
+        """Whether an entry is there already."""
+        known = self._by_id.get(entry.id)
+        return known is not None and are_equal(known, entry)
 
     def add_event(
         self,
@@ -100,6 +106,7 @@ class SessionLog:
             return entry
         if parent not in aliases:
             self._note(Kind.DANGLING_PARENT, entry.id[:_MAX_SHOWN_CHARS], parent[:_MAX_SHOWN_CHARS])
+            entry = _with_field(entry, "parent_id", parent)
         known = aliases.get(parent)
         return replace(entry, parent_id=None if known == entry.id else known)
 
@@ -113,22 +120,18 @@ def _has_parents_first(entries: Iterable[Entry]) -> bool:
     return True
 
 
-def with_new_id(entry: Entry, new_id: str) -> Entry:
+def with_new_id(entry: _AnyEntry, new_id: str) -> _AnyEntry:
     """Return an entry with another id; its own one stays in its data."""
-    own = {"id": entry.id} if entry.id else {}
+    if entry.id:
+        entry = _with_field(entry, "id", entry.id)
+    return replace(entry, id=new_id, made_id=True)
+
+
+def _with_field(entry: _AnyEntry, name: str, value: str) -> _AnyEntry:
+    """Return an entry with a field of the source in its data."""
     if isinstance(entry, Message):
-        return replace(entry, id=new_id, made_id=True, extra={**own, **entry.extra})
-    return replace(entry, id=new_id, made_id=True, data={**own, **entry.data})
-
-
-def chained(entries: Iterable[Entry]) -> list[Entry]:
-    """Return entries that have no parents as a chain, each below the one before."""
-    linked: list[Entry] = []
-    previous: str | None = None
-    for entry in entries:
-        linked.append(replace(entry, parent_id=previous))
-        previous = entry.id
-    return linked
+        return replace(entry, extra={name: value, **entry.extra})
+    return replace(entry, data={name: value, **entry.data})
 
 
 def first_model(entries: Iterable[Entry]) -> str | None:
@@ -137,13 +140,11 @@ def first_model(entries: Iterable[Entry]) -> str | None:
     return next((answer.model for answer in answers if answer.model), None)
 
 
-def last_message(entries: Iterable[Entry]) -> str | None:
-    """Return the id of the last message, which is the head where the last record is the newest."""
-    last: str | None = None
-    for entry in entries:
-        if isinstance(entry, Message):
-            last = entry.id
-    return last
+def head_of(entries: list[Entry], last: str | None) -> str | None:
+    """Return the last message of the branch that the last record belongs to."""
+    branch = tree.chain_to(entries, last) if last is not None else []
+    on_branch = (entry.id for entry in reversed(branch) if isinstance(entry, Message))
+    return next(on_branch, None) or tree.newest_leaf(entries)
 
 
 def steps_of(label: str) -> list[str]:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Conversation, Link, Message, Summary, ids, tree
 from agent_journal.notes import Kind
-from agent_journal.readers.dialects.session_log import Entry, SessionLog, first_model, last_message
+from agent_journal.readers.dialects.session_log import Entry, SessionLog, first_model, head_of
 from agent_journal.readers.pi import messages, names
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Session:
         if self._has_ids:
             last = entries[-1].id if entries else None
             entries = self._log.link({**self._calls, session: None})
-            head = self._head(entries, last)
+            head = head_of(entries, last)
         else:
             head = None
         started_at = header.timestamp("timestamp")
@@ -152,12 +152,6 @@ class Session:
             platform={} if product is None else {"product": product},
             extra=header.rest(),
         )
-
-    def _head(self, entries: list[Entry], last: str | None) -> str | None:
-        """Return the last message of the branch that the last line belongs to."""
-        if last is None:
-            return None
-        return last_message(tree.chain_to(entries, last))
 
     def _with_child_usage(self, entry: Entry) -> Entry:
         """Return an answer with the tokens that include those of the subagents it started."""
