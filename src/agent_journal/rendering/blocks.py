@@ -11,8 +11,9 @@ from agent_journal.model import tree
 from agent_journal.model.spilled import encode_spilled
 from agent_journal.rendering.diffs import diff, is_diff
 from agent_journal.rendering.markup import SLOT, Markup, Template, element, joined
-from agent_journal.rendering.terminal_output import terminal_markup
+from agent_journal.rendering.terminal_output import TerminalScreen, with_line_ends
 from agent_journal.text import describe
+from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +22,7 @@ _CODE_BLOCK = Template(element("pre", "", element("code", "", SLOT)))
 _HIGHLIGHTED_BLOCK = Template(element("pre", {"data-lang": SLOT}, element("code", "", SLOT)))
 _MARKDOWN_SYNTAX = re.compile(r"\*\*|`+|^#+ ")
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\)|\Z)")
+_MAX_SCREEN_LINES, _MIN_REST_LINES = 40, 5
 _FILE_SUFFIX = re.compile(r"\.([A-Za-z0-9+#]{1,12})\Z")
 
 
@@ -30,8 +32,29 @@ def block(code: str, language: str | None = None) -> Markup:
 
 
 def terminal_block(output: str) -> Markup:
-    """Output of a program on a terminal."""
-    return element("pre", "terminal", terminal_markup(output))
+    """Output of a program on a terminal; what is longer than a screen is folded."""
+    screen = TerminalScreen()
+    shown, rest = split_lines(with_line_ends(output), _MAX_SCREEN_LINES)
+    first = element("pre", "terminal", screen.markup(shown))
+    if not rest:
+        return first
+    return joined([first, _rest(rest, element("pre", "terminal", screen.markup(rest)))])
+
+
+def split_lines(output: str, max_lines: int) -> tuple[str, str]:
+    """A text up to a number of lines, and the rest; a rest of a few lines is not worth splitting off."""
+    end = -1
+    for _ in range(max_lines):
+        end = output.find("\n", end + 1)
+        if end < 0:
+            return output, ""
+    rest = output[end + 1 :]
+    return (output[:end], rest) if rest.count("\n") >= _MIN_REST_LINES else (output, "")
+
+
+def _rest(rest: str, content: Markup) -> Markup:
+    line = element("summary", "", count(describe.lines_in(rest), "more line"))
+    return element("details", "rest", line, content)
 
 
 def tool_output(output: str, language: str | None) -> Markup:
@@ -42,7 +65,9 @@ def tool_output(output: str, language: str | None) -> Markup:
         return terminal_block(output)
     if language is None and output[:1] in {"{", "["} and output.rstrip()[-1:] in {"}", "]"}:
         language = "json"
-    return block(output, language)
+    shown, rest = split_lines(output, _MAX_SCREEN_LINES)
+    first = block(shown, language)
+    return joined([first, _rest(rest, block(rest, language))]) if rest else first
 
 
 def value_block(value: Any) -> Markup:

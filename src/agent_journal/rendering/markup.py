@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 # fmt: off
 Tag: TypeAlias = Literal[
-    "a", "article", "bdi", "blockquote", "button", "code", "dd", "details", "div", "dl", "dt", "h1", "h2",
-    "h3", "h4", "h5", "h6", "header", "img", "li", "mark", "nav", "ol", "p", "pre", "section", "small",
+    "a", "article", "b", "bdi", "blockquote", "button", "code", "dd", "details", "div", "dl", "dt", "h1",
+    "h2", "h3", "h4", "h5", "h6", "header", "img", "li", "mark", "nav", "ol", "p", "pre", "section", "small",
     "span", "summary", "table", "td", "th", "time", "ul",
 ]
 Name: TypeAlias = Literal[

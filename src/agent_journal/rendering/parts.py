@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent_journal.rendering.addresses import Addresses, RelatedLink
 
 
+_MAX_PROMPT_LINES, _MAX_PROMPT_CHARS = 40, 4000
 _REASONING = Template(element("details", "thinking", folded("Thinking")))
 _MEDIA_TEXT = Template(element("details", "other", folded("Text")))
 
@@ -56,6 +57,14 @@ class Parts:
         self._anchored: set[str] = set()
         self.omitted_files = 0
         """The number of files whose content is not on the page."""
+
+    def of_prompt(self, part: Part | ToolUse) -> Markup:
+        """A part of a user's message: what is very long, such as a pasted log, is folded."""
+        if not isinstance(part, Text) or part.injected or part.citations or not _is_long(part.text):
+            return self.of(part)
+        lines = count(part.text.count("\n") + 1, "line")
+        button = element("button", {"class": "unfold", "type": "button"}, f"Show all {lines}")
+        return element("div", "long", prose(part.text), button)
 
     def of(self, part: Part | ToolUse) -> Markup:
         """A part, or a tool call with its result."""
@@ -107,6 +116,10 @@ class Parts:
             self.omitted_files += 1
         ref = element("small", "", f" {media.ref}") if media.ref and media.name else NOTHING
         return element("div", "file", name, ref, text_block)
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > _MAX_PROMPT_CHARS or text.count("\n") >= _MAX_PROMPT_LINES
 
 
 def subagent(link: RelatedLink) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_journal.rendering.markup import Markup, element, joined, text
+from agent_journal.rendering.markup import Markup, element, joined
 
 _STYLE_CODE = re.compile(r"\x1b\[([0-9;:]*)m")
 # The 16 colors of terminals, black to white, then bright; 256-color and RGB codes map to the nearest.
@@ -19,22 +19,37 @@ _STYLE_ENDS = {22: ("bold", "faint"), 23: ("italic",), 24: ("under",), 27: ("inv
 _FIRST_CUBE_COLOR, _FIRST_GRAY, _CUBE_LEVELS = 16, 232, (0, 95, 135, 175, 215, 255)
 
 
+def with_line_ends(output: str) -> str:
+    """Terminal output with one kind of line end.
+
+    Text that a carriage return overwrites was visible for a while: it gets a line of its own.
+    """
+    return output.replace("\r\n", "\n").replace("\r", "␍\n") if "\r" in output else output
+
+
+class TerminalScreen:
+    """Turns terminal output into markup, in parts: a style lasts until it is ended."""
+
+    def __init__(self) -> None:
+        self._style: dict[str, str] = {}
+
+    def markup(self, output: str) -> Markup:
+        """The next part of the output."""
+        if "\x1b[" not in output:
+            return joined([_styled(output, self._style)])
+        pieces: list[str] = []
+        end = 0
+        for code in _STYLE_CODE.finditer(output):
+            pieces.append(_styled(output[end : code.start()], self._style))
+            _apply_code(self._style, code[1])
+            end = code.end()
+        pieces.append(_styled(output[end:], self._style))
+        return joined(pieces)
+
+
 def terminal_markup(output: str) -> Markup:
     """Terminal output as markup."""
-    output = output.replace("\r\n", "\n")
-    # Text that a carriage return overwrites was visible for a while: it gets a line of its own.
-    output = output.replace("\r", "␍\n")
-    if "\x1b[" not in output:
-        return text(output)
-    style: dict[str, str] = {}
-    pieces: list[str] = []
-    end = 0
-    for code in _STYLE_CODE.finditer(output):
-        pieces.append(_styled(output[end : code.start()], style))
-        _apply_code(style, code[1])
-        end = code.end()
-    pieces.append(_styled(output[end:], style))
-    return joined(pieces)
+    return TerminalScreen().markup(with_line_ends(output))
 
 
 def _styled(text_: str, style: dict[str, str]) -> str:

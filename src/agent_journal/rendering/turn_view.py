@@ -129,7 +129,7 @@ class TurnView:
     def _content(self, turn: Turn) -> Iterator[Markup]:
         message = turn.message
         if message.parts:
-            yield from self._render_parts(turn.parts)
+            yield from self._render_parts(turn.parts, message.role)
         else:
             yield element("p", "quiet", "(empty)")
         for link in self._addresses.started_by_message(message.id):
@@ -140,8 +140,9 @@ class TurnView:
             if item.message_id == message.id:
                 yield feedback_line(item)
 
-    def _render_parts(self, parts: list[Part | ToolUse]) -> Iterator[Markup]:
+    def _render_parts(self, parts: list[Part | ToolUse], role: Role) -> Iterator[Markup]:
         """The parts; tools that were called together are in one bracket."""
+        render = self._parts.of_prompt if role == "user" else self._parts.of
         calls: list[Markup] = []
         for part in parts:
             if isinstance(part, ToolUse):
@@ -149,7 +150,7 @@ class TurnView:
                 continue
             yield from _bracketed(calls)
             calls = []
-            yield self._parts.of(part)
+            yield render(part)
         yield from _bracketed(calls)
 
     def _links(self, message: Message, anchor: Markup) -> Markup:

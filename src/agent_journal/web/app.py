@@ -29,6 +29,7 @@ _VIEWS: dict[str, View] = {
     "/": home.show,
     "/list": home.show_list,
     "/search": search.show,
+    "/facets": search.show_facets,
     "/c/{name:path}": conversation.show,
     "/messages/{name:path}": conversation.show_messages,
     "/outline/{name:path}": conversation.show_outline,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING
 
 from starlette.responses import HTMLResponse
@@ -52,7 +53,7 @@ class Site:
         self, template: str, values: Mapping[str, object], *, title: str, status: int = 200
     ) -> HTMLResponse:
         """A page, or a part of one that a script inserts."""
-        shared = {"title": title, "query": "", "list_values": None}
+        shared = {"title": title, "query": "", "list_values": None, "hits_pane": None}
         return HTMLResponse(self._templates.render(template, {**shared, **values}), status)
 
     def part(self, template: str, values: Mapping[str, object]) -> str:
@@ -62,7 +63,7 @@ class Site:
 
 def hue(name: str) -> int:
     """The number of the color that marks a source; equal names have equal colors."""
-    return sum(name.encode("utf-8", "replace")) % _HUE_COUNT
+    return zlib.crc32(name.encode("utf-8", "replace")) % _HUE_COUNT
 
 
 def project_name(project: str | None) -> str:

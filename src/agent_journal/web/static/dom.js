@@ -24,6 +24,7 @@ export async function fetchPage(url, { alone = true } = {}) {
   } catch (error) {
     if (error.name === "AbortError") return null;
     say("The server does not answer. Is aj web still running?");
+    root.classList.remove("loading");
     root.classList.add("offline");
     return null;
   }

@@ -2,6 +2,7 @@
 import { $, fetchPage } from "./dom.js";
 import { conversation, goTo } from "./reading.js";
 
+const KINDS = { prompts: "prompt", edits: "changed", errors: "failed" };
 let found = [];
 
 export async function startOutline() {
@@ -42,9 +43,9 @@ function draw() {
     line.style.top = `${(100 * position) / total}%`;
     lines.push(line);
   };
-  for (const kind of ["prompts", "edits", "errors"])
-    for (const position of (content?.dataset[kind] || "").split(" ").filter(Boolean)) add(kind.slice(0, -1), Number(position));
-  for (const [position] of found.slice(0, 1000)) add("hit", position);
+  for (const kind of Object.keys(KINDS))
+    for (const position of (content?.dataset[kind] || "").split(" ").filter(Boolean)) add(KINDS[kind], Number(position));
+  for (const [position] of found.slice(0, 1000)) add("found", position);
   const view = document.createElement("i");
   view.className = "view";
   rail.replaceChildren(view, ...lines);

@@ -17,7 +17,7 @@ export async function visit(url, { way = "push", scroll = null, focus = true } =
   root.classList.add("loading");
   const page = await fetchPage(target.href);
   if (!page) return false;
-  root.classList.remove("loading", "show-list", "show-inspector");
+  root.classList.remove("loading", "show-list", "show-inspector", "offline");
   if (way === "push") history.pushState({}, "", target.href);
   if (way === "replace") history.replaceState({}, "", target.href);
   document.title = page.title;
@@ -37,6 +37,8 @@ function replacePanes(page) {
   const list = $("list"), freshList = page.getElementById("list");
   if (list && freshList && list.dataset.key === freshList.dataset.key && list.className === freshList.className) {
     const top = list.scrollTop;
+    // Filters are replaced when those of the new search have arrived.
+    if (freshList.dataset.address) list.dataset.address = freshList.dataset.address;
     freshList.replaceWith(list);
     panes.replaceWith(fresh);
     list.scrollTop = top;

@@ -24,7 +24,9 @@ export function startReading() {
   }, { rootMargin: "1500px 0px" });
   for (const chunk of [...text.querySelectorAll(".chunk")]) fillGaps(chunk);
   const target = text.dataset.target && $(text.dataset.target);
+  const first = text.querySelector(".chunk:not(.pending)");
   if (target) show(target);
+  else if (first && Number(first.dataset.start)) first.scrollIntoView();
 }
 
 function prepare(scope) {

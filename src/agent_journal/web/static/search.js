@@ -53,11 +53,21 @@ export function startSearch() {
   }, true);
   onPage(() => {
     clearTimeout(timer);
+    loadFacets();
     const hits = document.querySelector(".hits");
     if (!hits) return;
     say(`${hits.querySelectorAll(".hit").length} results`);
     if (hits.dataset.mode === "lexical" && !new URL(location.href).searchParams.get("offset")) timer = setTimeout(addMeaning, MEANING_DELAY_MS);
   });
+}
+
+// What narrows the search, with numbers; it may take longer than the hits.
+async function loadFacets() {
+  const pane = document.querySelector("#list[data-address]");
+  if (!pane || !$("q").value.trim()) return;
+  const page = await fetchPage(pane.dataset.address, { alone: false });
+  const facets = page?.getElementById("facets");
+  if (facets && pane.isConnected) pane.replaceChildren(facets);
 }
 
 // The same search by words and meaning; it replaces the hits unless the user has gone on.

@@ -24,6 +24,8 @@ from agent_journal.text.humanize import count
 from agent_journal.web.addresses import ConversationAddresses
 from agent_journal.web.views.home import list_values
 from agent_journal.web.views.parameters import integer, query_text
+from agent_journal.web.views.search import find as find_hits
+from agent_journal.web.views.search import parse_search, shown_hits
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -63,6 +65,7 @@ def show(site: Site, request: Request) -> Response:
     title = opened.listed.title or describe.UNTITLED
     context = _context(site, opened, query_text(request))
     values = {
+        **_list_pane(site, request, opened),
         "opened": opened,
         "header": header(opened.conversation, context, _amounts(opened)),
         "part": part,
@@ -70,10 +73,25 @@ def show(site: Site, request: Request) -> Response:
         "branches": [_branch_label(opened, number) for number in range(len(opened.branches))],
         "target": message_anchor(message_id) if message_id else "",
         "find": query_text(request),
-        "list_values": list_values(site, {}, opened.name),
         "part_entries": _MAX_PART_ENTRIES,
     }
     return site.page("conversation.html", values, title=title)
+
+
+def _list_pane(site: Site, request: Request, opened: OpenConversation) -> dict[str, object]:
+    """The list next to a conversation: the hits of the search that led here, else all conversations."""
+    wanted = parse_search(request)
+    if not wanted.text:
+        listed = list_values(site, {}, opened.listed)
+        return {"list_values": listed, "list_key": listed["key"]}
+    return {
+        "hits_pane": True,
+        "hits": shown_hits(site, wanted, find_hits(site, wanted, 0)),
+        "query": wanted.text,
+        "current": opened.name,
+        "results_address": site.urls.of("search", parameters=wanted.parameters),
+        "list_key": f"hits:{wanted.parameters}",
+    }
 
 
 def show_messages(site: Site, request: Request) -> Response:
@@ -142,7 +160,7 @@ def show_edits(site: Site, request: Request) -> Response:
         "opened": opened,
         "file": file,
         "changes": changes,
-        "list_values": list_values(site, {}, opened.name),
+        "list_values": list_values(site, {}, opened.listed),
     }
     return site.page("edits.html", values, title=f"{path} · {opened.listed.title or describe.UNTITLED}")
 
@@ -161,7 +179,7 @@ def show_raw(site: Site, request: Request) -> Response:
         "opened": opened,
         "record": record,
         "message_id": message_id,
-        "list_values": list_values(site, {}, opened.name),
+        "list_values": list_values(site, {}, opened.listed),
     }
     return site.page("raw.html", values, title="Record")
 

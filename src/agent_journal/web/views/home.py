@@ -49,8 +49,13 @@ def show_list(site: Site, request: Request) -> Response:
     )
 
 
-def list_values(site: Site, parameters: Mapping[str, str], current: str = "") -> dict[str, object]:
-    """What the list of conversations needs: rows by day, the filters, and where it goes on."""
+def list_values(
+    site: Site, parameters: Mapping[str, str], current: Listed | None = None
+) -> dict[str, object]:
+    """What the list of conversations needs: rows by day, the filters, and where it goes on.
+
+    The conversation that is open comes first if it is not in this part of the list.
+    """
     offset = _offset(parameters)
     filters = {name: parameters[name] for name in _FILTERS if parameters.get(name)}
     listed, has_more = site.journal.conversations(filter_of(filters), offset, _MAX_CONVERSATIONS)
@@ -61,7 +66,11 @@ def list_values(site: Site, parameters: Mapping[str, str], current: str = "") ->
     return {
         "days": days,
         "filters": filters,
-        "current": current,
+        "key": f"list:{sorted(filters.items())}",
+        "current": f"{current.source}:{current.id}" if current is not None else "",
+        "missing": current
+        if current is not None and all(each.key != current.key for each in listed)
+        else None,
         "offset": offset,
         "next": site.urls.of("list", parameters={**filters, "offset": offset + len(listed)})
         if has_more

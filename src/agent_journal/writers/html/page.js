@@ -16,6 +16,7 @@
   function unfoldAround(node) {
     for (let at = node.parentElement; at; at = at.parentElement)
       if (at.tagName === "DETAILS") at.open = true;
+      else if (at.classList.contains("long")) at.classList.add("open");
   }
   function setAll(scope, open) {
     for (const each of scope.querySelectorAll("details")) each.open = open;
@@ -28,6 +29,13 @@
     setAll(main, open);
     if (current) window.scrollBy(0, current.getBoundingClientRect().top - top);
   }
+
+  // Events are what the tool noted for itself: they are shown on request.
+  function toggleEvents() {
+    const shown = root.classList.toggle("with-events");
+    $("events").setAttribute("aria-pressed", String(shown));
+  }
+  $("events").hidden = !main.querySelector(".events");
 
   // Navigation from message to message.
   let current = null;
@@ -165,6 +173,7 @@
     const target = location.hash.length > 1 && $(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     unfoldAround(target);
+    if (target.closest(".events")) root.classList.add("with-events");
     for (const each of target.querySelectorAll(":scope > details.sidechain")) each.open = true;
     if (target.matches(".turn")) mark(target, true);
     target.scrollIntoView({ block: "start" });
@@ -175,8 +184,8 @@
   const keys = {
     j: () => step(".turn", 1),
     k: () => step(".turn", -1),
-    n: () => step(".turn.user:has(> .prose)", 1),
-    p: () => step(".turn.user:has(> .prose)", -1),
+    n: () => step(".turn.user:has(> .prose, > .long)", 1),
+    p: () => step(".turn.user:has(> .prose, > .long)", -1),
     o: () => {
       const turn = current || inView();
       const all = turn ? [...turn.querySelectorAll("details")] : [];
@@ -184,6 +193,7 @@
       for (const each of all) each.open = open;
     },
     e: toggleAll,
+    v: toggleEvents,
     t: nextTheme,
     g: () => { mark(null); scrollTo(0, 0); },
     G: () => { mark(null); scrollTo(0, document.body.scrollHeight); },
@@ -214,6 +224,11 @@
   $("next").addEventListener("click", () => show(at + 1));
   $("previous").addEventListener("click", () => show(at - 1));
   $("unfold").addEventListener("click", toggleAll);
+  $("events").addEventListener("click", toggleEvents);
   $("theme").addEventListener("click", nextTheme);
+  main.addEventListener("click", (event) => {
+    const button = event.target.closest("button.unfold");
+    if (button) button.closest(".long").classList.add("open");
+  });
   $("keys").addEventListener("click", keys["?"]);
 })();
