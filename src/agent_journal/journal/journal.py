@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal import archive
 from agent_journal.decoding.text_encoding import encodable
-from agent_journal.errors import NoSuchName
+from agent_journal.errors import NoSuchMessage, NoSuchName
 from agent_journal.inputs import compressed
 from agent_journal.inputs.closeable import Closing
 from agent_journal.journal.sessions import SessionPool
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agent_journal.journal.search import Answer, Mode
     from agent_journal.journal.search_resources import SearchResources
     from agent_journal.journal.sessions import Damage, ReadSession
+    from agent_journal.journal.shown import ShownCache, ShownConversation, ShownEntries
     from agent_journal.model import Conversation, Link, Media, Memory
     from agent_journal.search.query import Filters, Query
     from agent_journal.usage import By, Report
@@ -43,6 +44,7 @@ class Journal(Closing):
         self._lock = threading.Lock()
         self._search_resources: SearchResources | None = None
         self._branch_cache: BranchCache | None = None
+        self._shown_cache: ShownCache | None = None
         with self._reading():  # raises if there is no usable journal
             pass
 
@@ -139,6 +141,22 @@ class Journal(Closing):
 
         with self._reading() as session:
             return read_outline(session, self._branches(), _find(session, name), branch)
+
+    def shown(self, name: str | Listed) -> ShownConversation:
+        """Return the parts of a conversation as people read it, without reading their entries."""
+        with self._reading() as session:
+            return self._shown_conversations().get(session, _find(session, name))
+
+    def shown_entries(self, name: str | Listed, part: int, start: int, limit: int) -> ShownEntries:
+        """Return some consecutive entries of a part; raises NoSuchMessage if there is no such part."""
+        from agent_journal.journal.shown import read_entries  # noqa: PLC0415 (a search does not need it)
+
+        with self._reading() as session:
+            listed = _find(session, name)
+            parts = self._shown_conversations().get(session, listed).parts
+            if not 0 <= part < len(parts):
+                raise NoSuchMessage(f"branch {part}")
+            return read_entries(session, listed, parts[part], start, limit)
 
     def children(self, name: str | Listed) -> builtins.list[Listed]:
         """Return the conversations that started from one: subagents, forks, continuations."""
@@ -270,6 +288,14 @@ class Journal(Closing):
 
                 self._branch_cache = BranchCache()
             return self._branch_cache
+
+    def _shown_conversations(self) -> ShownCache:
+        with self._lock:
+            if self._shown_cache is None:
+                from agent_journal.journal.shown import ShownCache  # noqa: PLC0415 (a search does not need it)
+
+                self._shown_cache = ShownCache()
+            return self._shown_cache
 
     def _resources(self) -> SearchResources:
         with self._lock:

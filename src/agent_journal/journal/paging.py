@@ -203,6 +203,11 @@ def find_branch(store: Store, conversation: int, which: str) -> TreeBranch:
     return TreeBranch(keys, sorted(forks, key=lambda fork: fork.position))
 
 
+def head_of(store: Store, outlined: Conversation, key_of: dict[int, int]) -> str:
+    """Return the id of the last message that the source shows."""
+    return _leaf(store, outlined, key_of, "head")
+
+
 def _leaf(store: Store, outlined: Conversation, key_of: dict[int, int], which: str) -> str:
     """Return the id of the message that a branch ends with; an outline does not show what is a sidechain."""
     if which != "head":

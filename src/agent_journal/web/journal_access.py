@@ -5,25 +5,25 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
-
-from msgspec.structs import replace
 
 from agent_journal.errors import NoArchive, NoSuchMessage
 from agent_journal.inputs.closeable import Closing
 from agent_journal.journal import Journal
-from agent_journal.rendering.turns import split_sections
+from agent_journal.rendering.outline import ConversationOutline
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agent_journal.archive.store import Filter, Listed
     from agent_journal.config import Config
     from agent_journal.journal.search import Answer, Mode
-    from agent_journal.journal.sessions import Damage
+    from agent_journal.journal.shown import ShownConversation, ShownEntries
     from agent_journal.model import Conversation, Event, Media, Message, Relation
     from agent_journal.search.query import Filters
 
-_MAX_OPEN_CONVERSATIONS = 4
+_MAX_OPEN_CONVERSATIONS = 16
+_MAX_READ_ENTRIES = 500
 _OVERVIEW_AGE_S = 10.0
 
 
@@ -56,38 +56,52 @@ class Overview(NamedTuple):
     projects: list[Group]
 
 
-class Branch(NamedTuple):
-    """A path through a conversation: what the user sees, another branch, or the work of a subagent."""
+class OpenConversation:
+    """A conversation that is being read, without its entries."""
 
-    kind: str
-    after: str | None
-    """The id of the message that it continues from."""
-    entries: list[Message | Event]
-
-
-class OpenConversation(NamedTuple):
-    """A conversation that is being read."""
-
-    listed: Listed
-    conversation: Conversation
-    """Without its timeline."""
-    branches: list[Branch]
-    """First the one that the user sees."""
-    related: list[Related]
-    damage: list[str]
+    def __init__(
+        self, journal: Journal, listed: Listed, shown: ShownConversation, related: list[Related]
+    ) -> None:
+        self.listed = listed
+        self.conversation = shown.conversation
+        """Without its timeline."""
+        self.parts = shown.parts
+        """First what the source shows, then other branches and the work of subagents."""
+        self.related = related
+        self.locate = shown.locate
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._outlines: dict[int, ConversationOutline] = {}
 
     @property
     def name(self) -> str:
         """`source:id`, which identifies it in a URL."""
         return f"{self.listed.source}:{self.listed.id}"
 
-    def locate(self, message_id: str) -> tuple[int, int]:
-        """The branch and position of the entry with this id, or whose id alone starts with it."""
-        for branch_number, branch in enumerate(self.branches):
-            for position, entry in enumerate(branch.entries):
-                if entry.id == message_id:
-                    return branch_number, position
-        raise NoSuchMessage(message_id)
+    def total(self, part: int) -> int:
+        """The number of entries of a part; raises NoSuchMessage if there is none."""
+        if not 0 <= part < len(self.parts):
+            raise NoSuchMessage(f"branch {part}")
+        return self.parts[part].total
+
+    def entries(self, part: int, start: int, limit: int) -> ShownEntries:
+        """Some entries of a part."""
+        return self._journal.shown_entries(self.listed, part, start, limit)
+
+    def iter_entries(self, part: int) -> Iterator[tuple[int, Message | Event]]:
+        """All entries of a part with their positions, read some at a time."""
+        for start in range(0, self.total(part), _MAX_READ_ENTRIES):
+            yield from enumerate(self.entries(part, start, _MAX_READ_ENTRIES).entries, start)
+
+    def outline(self, part: int) -> ConversationOutline:
+        """What happens where in a part; all of it is read for that, once."""
+        with self._lock:
+            if part not in self._outlines:
+                outline = ConversationOutline()
+                for position, entry in self.iter_entries(part):
+                    outline.add(position, entry)
+                self._outlines[part] = outline
+            return self._outlines[part]
 
 
 class JournalAccess(Closing):
@@ -115,8 +129,8 @@ class JournalAccess(Closing):
 
     def conversations(self, wanted: Filter, offset: int, limit: int) -> tuple[list[Listed], bool]:
         """Conversations, newest first, and whether there are more."""
-        listed = [*islice(self._opened().conversations(wanted), offset, offset + limit + 1)]
-        return listed[:limit], len(listed) > limit
+        page = self._opened().list(wanted, offset=offset, limit=limit)
+        return page.items, page.total > offset + len(page.items)
 
     def search(self, text: str, limit: int, offset: int, *, mode: Mode, filters: Filters) -> Answer:
         """The conversations that match a query, best first."""
@@ -143,7 +157,7 @@ class JournalAccess(Closing):
 
     def exact(self, name: str) -> Conversation:
         """A conversation with the source's own form of its messages."""
-        return self._opened().conversation(name, exact=True)
+        return self._opened().get(name, exact=True)
 
     def close(self) -> None:
         """Close the journal."""
@@ -159,12 +173,6 @@ class JournalAccess(Closing):
 
 
 def _open_conversation(journal: Journal, listed: Listed) -> OpenConversation:
-    damage: list[Damage] = []
-    conversation = journal.get(listed, on_damage=damage.append)
-    branches = [
-        Branch(section.kind, section.after.id if section.after else None, section.entries)
-        for section in split_sections(conversation)
-    ]
     related = []
     for child in journal.children(listed):
         link = journal.link(child)
@@ -172,9 +180,7 @@ def _open_conversation(journal: Journal, listed: Listed) -> OpenConversation:
             related.append(
                 Related(child.source, child.id, child.title, link.relation, link.call_id, link.message_id)
             )
-    return OpenConversation(
-        listed, replace(conversation, timeline=[]), branches, related, [each.description for each in damage]
-    )
+    return OpenConversation(journal, listed, journal.shown(listed), related)
 
 
 def _overview_of(journal: Journal) -> Overview:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -40,6 +39,7 @@ _MAX_OVERLAP_ENTRIES = 60
 """Tool results this far from their calls are shown with them."""
 _MAX_MATCHING_ENTRIES = 5000
 _MAX_MARKS = 600
+_MAX_BRANCHES, _MAX_LABEL_ENTRIES = 50, 10
 
 
 class Part(NamedTuple):
@@ -49,6 +49,7 @@ class Part(NamedTuple):
     stop: int
     total: int
     content: Markup
+    damage: list[str]
 
 
 def show(site: Site, request: Request) -> Response:
@@ -70,7 +71,7 @@ def show(site: Site, request: Request) -> Response:
         "header": header(opened.conversation, context, _amounts(opened)),
         "part": part,
         "branch": branch,
-        "branches": [_branch_label(opened, number) for number in range(len(opened.branches))],
+        "branches": _branch_labels(opened),
         "target": message_anchor(message_id) if message_id else "",
         "find": query_text(request),
         "part_entries": _MAX_PART_ENTRIES,
@@ -107,8 +108,8 @@ def show_outline(site: Site, request: Request) -> Response:
     """Prompts, changed files, and where what happens; as a page for readers without scripts."""
     opened = site.journal.open(request.path_params["name"])
     branch = integer(request, "branch", 0)
-    outline = _outline(site, opened, branch)
-    total = len(_entries(opened, branch))
+    outline = opened.outline(branch)
+    total = opened.total(branch)
     marks = {
         "prompts": [each.position for each in outline.prompts],
         "errors": [each.position for each in outline.errors],
@@ -134,21 +135,21 @@ def find(site: Site, request: Request) -> Response:
     """Where a text is in a conversation, also where it is folded: positions, ids and numbers of matches."""
     opened = site.journal.open(request.path_params["name"])
     needle = query_text(request).lower()
-    entries = _entries(opened, integer(request, "branch", 0))
+    branch = integer(request, "branch", 0)
     matching = []
-    for position, entry in enumerate(entries):
+    for position, entry in opened.iter_entries(branch):
         if needle and (matches := count_matches(entry, needle)):
             matching.append([position, message_anchor(entry.id), matches])
             if len(matching) >= _MAX_MATCHING_ENTRIES:
                 break
-    return JSONResponse({"found": matching, "total": len(entries)})
+    return JSONResponse({"found": matching, "total": opened.total(branch)})
 
 
 def show_edits(site: Site, request: Request) -> Response:
     """All changes of a file across a conversation, as one diff."""
     opened = site.journal.open(request.path_params["name"])
     path = request.query_params.get("path", "")
-    outline = _outline(site, opened, integer(request, "branch", 0))
+    outline = opened.outline(integer(request, "branch", 0))
     file = next((file for file in outline.files if file.path == path), None)
     if file is None:
         raise HTTPException(404, "This conversation does not change this file.")
@@ -189,12 +190,6 @@ def _as_json(value: Any) -> str:
     return msgspec.json.format(encoded, indent=2).decode()
 
 
-def _entries(opened: OpenConversation, branch: int) -> list[Any]:
-    if branch >= len(opened.branches):
-        raise HTTPException(404, "This conversation has no such branch.")
-    return opened.branches[branch].entries
-
-
 def _context(site: Site, opened: OpenConversation, query: str) -> Context:
     addresses = ConversationAddresses(site.urls, opened.name, {"q": query}, opened.related)
     title = opened.listed.title or describe.UNTITLED
@@ -202,13 +197,13 @@ def _context(site: Site, opened: OpenConversation, query: str) -> Context:
 
 
 def _render_part(site: Site, opened: OpenConversation, branch: int, start: int, query: str) -> Part:
-    entries = _entries(opened, branch)
-    total = len(entries)
+    total = opened.total(branch)
     if start and start >= total:
         raise HTTPException(404, f"This branch has only {count(total, 'entry', 'entries')}.")
     stop = min(start - start % _MAX_PART_ENTRIES + _MAX_PART_ENTRIES, total)
     first = max(start - _MAX_OVERLAP_ENTRIES, 0)
-    window = entries[first : stop + _MAX_OVERLAP_ENTRIES]
+    read = opened.entries(branch, first, stop + _MAX_OVERLAP_ENTRIES - first)
+    window = read.entries
     context = _context(site, opened, query)
     addresses = context.addresses
     assert isinstance(addresses, ConversationAddresses)  # noqa: S101
@@ -222,13 +217,14 @@ def _render_part(site: Site, opened: OpenConversation, branch: int, start: int, 
         lambda turn: _fork_links(site, opened, forks, turn),
     )
     rendered = view.render()
-    return Part(start, start + rendered.covered, total, joined(rendered.content))
+    damage = [each.description for each in read.damage]
+    return Part(start, start + rendered.covered, total, joined(rendered.content), damage)
 
 
 def _forks(opened: OpenConversation, branch: int) -> dict[str, list[int]]:
     """The numbers of other branches, by the id of the message that they continue from."""
     forks: dict[str, list[int]] = {}
-    for number, other in enumerate(opened.branches):
+    for number, other in enumerate(opened.parts):
         if number != branch and other.after is not None:
             forks.setdefault(other.after, []).append(number)
     return forks
@@ -253,10 +249,14 @@ def _fork_links(site: Site, opened: OpenConversation, forks: dict[str, list[int]
     )
 
 
+def _branch_labels(opened: OpenConversation) -> list[str]:
+    return [_branch_label(opened, number) for number in range(min(len(opened.parts), _MAX_BRANCHES))]
+
+
 def _branch_label(opened: OpenConversation, number: int) -> str:
-    branch = opened.branches[number]
-    words = next((outline_words(entry) for entry in branch.entries if outline_words(entry)), "")
-    kind = {"main": "Shown branch", "subagent": "Subagent"}.get(branch.kind, "Branch")
+    entries = opened.entries(number, 0, _MAX_LABEL_ENTRIES).entries
+    words = next((words for words in map(outline_words, entries) if words), "")
+    kind = {"main": "Shown branch", "subagent": "Subagent"}.get(opened.parts[number].kind, "Branch")
     return f"{kind}: {words}" if words else kind
 
 
@@ -282,30 +282,3 @@ def _amounts(opened: OpenConversation) -> list[Markup]:
         "only the prompts are known" if listed.only_prompts else "",
     ]
     return [element("li", "", word) for word in words if word]
-
-
-def _outline(site: Site, opened: OpenConversation, branch: int) -> ConversationOutline:
-    return _collect(site, opened.listed.key, opened.listed.updated_at, branch, _Ignored(opened))
-
-
-class _Ignored:
-    """A value that a cache does not compare."""
-
-    def __init__(self, opened: OpenConversation) -> None:
-        self.opened = opened
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Ignored)
-
-    def __hash__(self) -> int:
-        return 0
-
-
-@lru_cache(maxsize=8)
-def _collect(
-    _site: Site, _key: int, _updated_at: str | None, branch: int, ignored: _Ignored
-) -> ConversationOutline:
-    outline = ConversationOutline()
-    for position, entry in enumerate(_entries(ignored.opened, branch)):
-        outline.add(position, entry)
-    return outline

@@ -28,7 +28,7 @@ def show(site: Site, request: Request) -> Response:
     name = request.path_params["name"]
     opened = site.journal.open(name)
     branch, position = opened.locate(request.query_params.get("message", ""))
-    media = _nth_media(opened.branches[branch].entries[position], integer(request, "number", 0))
+    media = _nth_media(opened.entries(branch, position, 1).entries[0], integer(request, "number", 0))
     content = site.journal.media(opened.name, media)
     if content is None:
         raise HTTPException(
