@@ -78,6 +78,8 @@ _COMMA_RE = re.compile(_COMMA)
 _TAKES_NEXT_RE = re.compile(LIST_TRIGGER)
 _CONTROLS_RE = re.compile(_CONTROLS)
 _INSERTIONS_RE = re.compile(_INSERTION)
+# With all backslashes before it: half of an escape would be another one, or none at all.
+_WHOLE_INSERTIONS_RE = re.compile(rf"\\*(?:{_INSERTION})")
 _CODES_RE = re.compile(_CODES)
 _LOOK_AHEAD_RE = re.compile(r"\(\?[=!](?:\[[^\]]*\]|[^()\[])*\)")  # which the prefilter does not support
 _NESTED_RE = re.compile(_NESTED)
@@ -200,7 +202,7 @@ def without_insertions(text: str) -> str:
 
 def inserted_text(text: str) -> str:
     """Return the insertions of a text, which stay when it is replaced: a tag may be closed after it."""
-    return "".join(insertion[0] for insertion in _INSERTIONS_RE.finditer(text))
+    return "".join(insertion[0] for insertion in _WHOLE_INSERTIONS_RE.finditer(text))
 
 
 def _spaces(match: str) -> str:

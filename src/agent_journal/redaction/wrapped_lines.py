@@ -22,7 +22,10 @@ _BREAK = (
     r"[ \t>|│┃║+*#]{0,16}(?:\\{0,4}[\"'`])?"
     r"|\\{0,4}[\"'],[ \t]{0,2}\\{0,4}[\"']"  # between members of a list
 )
-_LINE_END = re.compile(r"[ \t]{0,4}(?:\\{0,4}[\"'`│┃║|)\]},;+.]){0,4}[ \t]{0,4}(?:\Z|[\r\n]|\\{1,4}[rn])")
+_LINE_END = re.compile(
+    r"[ \t]{0,4}(?:\\{0,4}[\"'`│┃║|)\]},;+.]){0,4}[ \t]{0,4}(?:\Z|[\r\n]|\\{1,4}[rn])"
+    r"|[ \t│┃║|]{0,4}(?:\\{0,8}[\"'`]){0,2}\\{0,8}\"[ \t]{0,2}[,}\]]"  # the end of a text within JSON
+)
 _MAX_TOKEN_CHARS, _MAX_PIECES = 4096, 40
 _MIN_COMPLETE_CHARS = 20
 _MIN_LINE_CHARS = 40  # of a terminal; a shorter line was not wrapped for its length
