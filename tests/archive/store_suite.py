@@ -27,6 +27,7 @@ from agent_journal.model import (
     ToolCall,
     ToolResult,
     Usage,
+    ids,
     timestamps,
 )
 from tests.archive.journals import ALL, NOW, everything, minute, put, said, talk, texts, the
@@ -288,6 +289,19 @@ class StoreSuite:
         assert [MEMORY] == store.memories_of(1)
         assert [] == store.memories_of(2)
         assert everything(store) == [conversation]
+
+    def test_namesakes_have_an_id_alone_or_with_a_folder(self, store: Store) -> None:
+        with_folder = ids.in_folder("a", "/home/ana")
+        put(store, talk("a", said("1", "one")))
+        put(store, talk(with_folder, said("1", "one")), "/other")
+        put(store, talk("ab", said("1", "one")))
+        put(store, talk("a.b", said("1", "one")))
+
+        assert {"a": {"/some/file"}, with_folder: {"/other"}} == {
+            each.id: each.paths for each in store.namesakes("some-tool", "a")
+        }
+        assert [] == store.namesakes("some-tool", "b")
+        assert [] == store.namesakes("another-tool", "a")
 
     def test_an_outline_has_all_but_what_is_said(self, store: Store) -> None:
         call = Message(id="2", role="assistant", parts=[ToolCall(name="ls", call_id="c", input={"a": 1})])

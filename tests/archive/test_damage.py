@@ -129,7 +129,7 @@ def test_one_damaged_piece_of_an_export_costs_that_piece(home: Path, tmp_path: P
             before = Path(archive.vault.pack_path(1)).read_bytes()
             spoil(archive, blob)
             patched = PatchedVault(archive.vault, snapshot_of(archive, export).manifest)
-            given = [item.id for item in readable_items(snapshot_of(archive, export), patched, "")]
+            given = [item.id for item in readable_items(archive, snapshot_of(archive, export), patched, "")]
             assert 9 <= len(given) < 16, given
             assert [blob] == [*patched.damaged]
             (left,) = [each.key for each in archive.store.conversations(ALL) if each.id == "0000-0015"]

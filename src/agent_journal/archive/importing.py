@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
 from agent_journal import plugins, readers
+from agent_journal.archive import identity
 from agent_journal.archive.candidates import ImportCandidate, Result, Stat, is_gone, stat_of
 from agent_journal.archive.item_rows import LARGE_BYTES
 from agent_journal.archive.reading import ReadResult, SourceReading
@@ -131,7 +132,11 @@ class Importer:
         if candidate.path != "-" and is_gone(candidate.path):
             self._mark_gone(candidate, before)
             return
-        if before is not None and before.status == Status.FORGOTTEN and not self._has_new_items(candidate):
+        if (
+            before is not None
+            and before.status == Status.FORGOTTEN
+            and not self._has_new_items(candidate, before.key)
+        ):
             self._skip_forgotten(candidate, before)
             return
         snapshots = {each.unit: each for each in self._store.snapshots(before.key)} if before else {}
@@ -163,7 +168,7 @@ class Importer:
         if before is None or not candidate.home:
             self._on_result(_absent_result(candidate.path))
 
-    def _has_new_items(self, candidate: ImportCandidate) -> bool:
+    def _has_new_items(self, candidate: ImportCandidate, source: int) -> bool:
         """Whether a source of which everything was forgotten has other items by now.
 
         It is read without storing bytes, so that nothing forgotten is written. Standard input is different
@@ -174,7 +179,7 @@ class Importer:
         note = Notes()
         try:
             items = pipeline.read_all([candidate.path], note, self._from_format)
-            is_all_forgotten = all(map(self._is_forgotten, items))
+            is_all_forgotten = all(self._is_forgotten(item, source) for item in items)
         except AgentJournalError:
             return True  # importing it reports why
         return not is_all_forgotten or Kind.UNREADABLE_FILE in note.counts or bool(note.failures)
@@ -218,8 +223,10 @@ class Importer:
         older = [(each, source) for each, source in reversed(units) if each.number != newest[each.unit]]
         self._store.begin_reimport(row.key)
         try:
-            self._queue_all(progress, self._without_gaps(reading.reread(row, current), vaults))
-            self._queue_all(past_progress, self._without_gaps(past.reread(replace(row), older), vaults))
+            self._queue_all(progress, self._without_gaps(reading.reread(row, current), vaults, row.key))
+            self._queue_all(
+                past_progress, self._without_gaps(past.reread(replace(row), older), vaults, row.key)
+            )
             trouble = next((vault.trouble for vault in vaults if vault.trouble is not None), None)
         except DamagedArchive as error:  # of the rows
             trouble = error
@@ -235,12 +242,15 @@ class Importer:
         reading.result.snapshots += past.result.snapshots
         self._queue(_PendingItem(progress, reading.result, []))
 
-    def _without_gaps(self, items: Iterable[ItemRows], vaults: list[PatchedVault]) -> Iterator[ItemRows]:
+    def _without_gaps(
+        self, items: Iterable[ItemRows], vaults: list[PatchedVault], source: int
+    ) -> Iterator[ItemRows]:
         """Leave out conversations that lack entries the rows have, because of damage in the vault."""
         for prepared in items:
             item, rows, _ = prepared
             is_damaged = any(vault.trouble is not None for vault in vaults)
             if is_damaged and isinstance(item, Conversation):
+                item = identity.with_stored_id(self._store, item, source)
                 key = self._store.key_of(item.source, item.id)
                 stored_ids = set() if key is None else {entry.id for _, entry in self._store.entries(key)}
                 if not stored_ids <= {row.id for row in rows}:
@@ -313,7 +323,7 @@ class Importer:
 
     def _queue(self, pending: _PendingItem) -> None:
         item = pending.item
-        if self._is_forgotten(item):
+        if self._is_forgotten(item, pending.progress.key):
             pending.progress.has_forgotten_items = True
             return
         if self._has_tombstones and isinstance(item, Conversation):
@@ -323,9 +333,10 @@ class Importer:
         if self._pending_bytes > _BATCH_BYTES:
             self.flush()
 
-    def _is_forgotten(self, item: Item | ReadResult) -> bool:
+    def _is_forgotten(self, item: Item | ReadResult, source: int) -> bool:
         if not self._has_tombstones or isinstance(item, ReadResult):
             return False
+        item = identity.with_stored_id(self._store, item, source)
         return self._store.is_forgotten(item.source, item.id)
 
     def _write(self, pending: _PendingItem) -> Change | None:
@@ -341,6 +352,7 @@ class Importer:
             change_of_memory = self._store.put_memory(item, progress.key)
             progress.new_memories += change_of_memory.added
             return change_of_memory
+        item = cast("Conversation", identity.with_stored_id(self._store, item, progress.key))
         change = self._store.put(item, pending.rows, progress.key, pending.blocks, is_past=progress.is_past)
         if change.conversation:
             progress.conversations.add(change.conversation)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from agent_journal import readers
 from agent_journal.archive.frames import as_standalone
+from agent_journal.archive.identity import identified
 from agent_journal.archive.manifest import StoredFile
 from agent_journal.archive.recording import ReplayedSource
 from agent_journal.archive.salvage import PatchedVault, RecoveringReader, with_native
@@ -115,7 +116,7 @@ class NativeContentReader:
         """Read a conversation from its frame, if it is in only one; those of many lines span several."""
         frames = [*islice(_frames(self._patched_vault(snapshot), snapshot.manifest, name[1].encode()), 2)]
         for vault, manifest in frames if len(frames) == 1 else ():
-            for item in _conversations(vault, snapshot, manifest):
+            for item in self._conversations(vault, snapshot, manifest):
                 if _conversation_id(item) == name and left <= {entry.id for entry in item.timeline}:
                     return item
         return None
@@ -141,19 +142,18 @@ class NativeContentReader:
         return self._shelf.put(item)
 
     def _conversations_in(self, snapshot: Snapshot) -> Iterator[Conversation]:
-        return _conversations(self._patched_vault(snapshot), snapshot, snapshot.manifest)
+        return self._conversations(self._patched_vault(snapshot), snapshot, snapshot.manifest)
+
+    def _conversations(self, vault: Any, snapshot: Snapshot, manifest: Manifest) -> Iterator[Conversation]:
+        source = ReplayedSource(manifest, vault, snapshot.unit, snapshot.unit)
+        unit = Unit(source, readers.get(snapshot.reader), snapshot.version)
+        for item in identified(self._archive.store, pipeline.read_unit(unit, Notes(keep=0)), snapshot.source):
+            if isinstance(item, Conversation):
+                yield item
 
 
 def _conversation_id(conversation: Conversation) -> _ConversationId:
     return conversation.source, conversation.id
-
-
-def _conversations(vault: Any, snapshot: Snapshot, manifest: Manifest) -> Iterator[Conversation]:
-    source = ReplayedSource(manifest, vault, snapshot.unit, snapshot.unit)
-    unit = Unit(source, readers.get(snapshot.reader), snapshot.version)
-    for item in pipeline.read_unit(unit, Notes(keep=0)):
-        if isinstance(item, Conversation):
-            yield item
 
 
 def _frames(vault: PatchedVault, manifest: Manifest, id_: bytes) -> Iterator[tuple[Any, Manifest]]:

@@ -227,7 +227,7 @@ class Repair:
         """Return the conversations that the vault no longer has completely."""
         store, complete = self._archive.store, set()
         patched = salvage.PatchedVault(self._archive.vault, snapshot.manifest)
-        for item in salvage.readable_items(snapshot, patched, label):
+        for item in salvage.readable_items(self._archive, snapshot, patched, label):
             key = store.key_of(item.source, item.id) if isinstance(item, Conversation) else None
             if (
                 key is not None

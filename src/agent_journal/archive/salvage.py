@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from agent_journal import readers
+from agent_journal.archive.identity import identified
 from agent_journal.archive.recording import ReplayedSource
 from agent_journal.archive.rows import row_of, without_native
 from agent_journal.conversion import pipeline
@@ -87,21 +88,23 @@ def items(archive: Archive, snapshot: Snapshot, label: str, patched: PatchedVaul
     """
     yielded: set[tuple[str, str]] = set()
     is_known = snapshot.reader in readers.discover()
-    for item in readable_items(snapshot, patched, label):
+    for item in readable_items(archive, snapshot, patched, label):
         yielded.add((item.source, item.id))
         yield item if patched.trouble is None else complete_item(archive, item)
     if patched.trouble is not None or not is_known:
         yield from _from_rows(archive, snapshot, yielded)
 
 
-def readable_items(snapshot: Snapshot, patched: PatchedVault, label: str) -> Iterator[Item]:
+def readable_items(archive: Archive, snapshot: Snapshot, patched: PatchedVault, label: str) -> Iterator[Item]:
     """Yield the readable items of a snapshot; none if its reader is no longer installed."""
     if snapshot.reader not in readers.discover():
         return
     source = ReplayedSource(snapshot.manifest, patched, label, snapshot.unit)
     unit = Unit(source, readers.get(snapshot.reader), snapshot.version)
     try:
-        yield from pipeline.read_unit(unit, Notes(), is_confined=False)
+        yield from identified(
+            archive.store, pipeline.read_unit(unit, Notes(), is_confined=False), snapshot.source
+        )
     except AgentJournalError:
         # A reader may fail at a gap; the remaining items come from the rows.
         if patched.trouble is None:
@@ -156,7 +159,7 @@ def versions_in_vault(archive: Archive, key: int) -> Iterator[Conversation]:
     for source, unit in store.units_of(key) if listed is not None else ():
         for snapshot in reversed(store.snapshots(source, unit) or store.snapshots(source)):
             patched = PatchedVault(archive.vault, snapshot.manifest)
-            for item in readable_items(snapshot, patched, unit):
+            for item in readable_items(archive, snapshot, patched, unit):
                 is_requested = listed is not None and (item.source, item.id) == (listed.source, listed.id)
                 if is_requested and not isinstance(item, Memory):
                     yield item

@@ -170,6 +170,17 @@ Sort: TypeAlias = Literal["updated", "started", "messages", "title", "project"]
 SORTS: tuple[Sort, ...] = get_args(Sort)
 
 
+class Namesake(NamedTuple):
+    """A conversation that may have the id of another one, with its folder and what contains it."""
+
+    id: str
+    folder: str | None
+    units: set[tuple[int, str]]
+    """The source and the unit in it, which is empty if it is unknown."""
+    paths: set[str]
+    """The paths of these sources."""
+
+
 class Listed(msgspec.Struct, kw_only=True):
     """A conversation in a list."""
 
@@ -432,6 +443,9 @@ class Store(Catalog, Protocol):
 
     def end_reimport(self, source: int, *, is_complete: bool) -> Change:
         """Remove what came only from this source and was not read again, if it was read completely."""
+
+    def namesakes(self, source: str, id_: str) -> list[Namesake]:
+        """Return the conversations with this id, alone or with a folder (`ids.in_folder`)."""
 
     def key_of(self, source: str, id_: str) -> int | None:
         """Return the key of a conversation, if it is stored."""

@@ -12,6 +12,7 @@ import msgspec
 NAMESPACE = bytes.fromhex("6ba7b8109dad11d180b400c04fd430c8")
 # The hash of every name starts with its namespace.
 _NAMESPACE_HASH = hashlib.sha1(NAMESPACE)  # noqa: S324 (RFC 4122)
+FOLDER_DIGITS = 8
 # The two highest bits of a UUID's ninth byte are 10: each hexadecimal digit with these bits set.
 _VARIANT = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
@@ -46,6 +47,11 @@ def digest(*values: Any) -> str:
 def made(*values: Any) -> str:
     """An id for something without one: the UUIDv5 of its stable content."""
     return _uuid5(digest(*values).encode())
+
+
+def in_folder(id_: str, folder: str) -> str:
+    """An id with a hash of a folder, for sessions of several folders with equal ids."""
+    return f"{id_}.{digest(folder)[:FOLDER_DIGITS]}"
 
 
 def made_each(prefix: tuple[Any, ...], *suffixes: tuple[Any, ...]) -> list[str]:

@@ -99,6 +99,8 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     """What its token counts leave out, as far as known."""
     sums_requests: bool = False
     """Whether its token counts cover several requests, so that the size of a prompt is unknown."""
+    ids_may_repeat: bool = False
+    """Whether sessions of different folders may have equal ids; a journal distinguishes them by it."""
     retention: Retention | None = None
     """When the tool itself deletes sessions, if it does."""
     resume: str = ""

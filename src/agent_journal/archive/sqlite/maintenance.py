@@ -19,9 +19,9 @@ from agent_journal.archive.sqlite.provenance import IS_FULL_CONTENT
 from agent_journal.archive.sqlite.reimport import Reimport
 from agent_journal.archive.sqlite.schema import SUMS, migrate
 from agent_journal.archive.sqlite.spending import Spending
-from agent_journal.archive.store import Erasing
+from agent_journal.archive.store import Erasing, Namesake
 from agent_journal.errors import CannotWrite, DamagedArchive
-from agent_journal.model import Event, timestamps
+from agent_journal.model import Event, ids, timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -159,6 +159,21 @@ class Maintenance(Spending, Reimport, Ledger):
             "ORDER BY n.conversation"
         )
         return [key for (key,) in self._rows(sql, source, others)]
+
+    def namesakes(self, source: str, id_: str) -> list[Namesake]:
+        """Return the conversations with this id, alone or with a folder (`ids.in_folder`)."""
+        sql = (
+            "SELECT c.id, c.project, n.source, n.unit, s.path FROM conversations c "
+            "JOIN contents n ON n.conversation = c.key JOIN sources s ON s.key = n.source "
+            "WHERE c.source = ? AND (c.id = ? OR c.id GLOB ?) ORDER BY c.id"
+        )
+        by_id: dict[str, Namesake] = {}
+        pattern = f"{id_}.{'[0-9a-f]' * ids.FOLDER_DIGITS}"
+        for name, folder, from_source, unit, path in self._rows(sql, source, id_, pattern):
+            namesake = by_id.setdefault(name, Namesake(name, folder, set(), set()))
+            namesake.units.add((from_source, unit))
+            namesake.paths.add(path)
+        return [*by_id.values()]
 
     def key_of(self, source: str, id_: str) -> int | None:
         """Return the key of a conversation, if it is stored."""

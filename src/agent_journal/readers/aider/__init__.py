@@ -38,6 +38,8 @@ INFO = ReaderInfo(
     ),
     in_projects=_HISTORIES,
     companions=("*/.aider.input.history",),
+    # They are made of the second of the start and the first line, which parallel runs share.
+    ids_may_repeat=True,
     tool_kinds={"edit": "edit", "write": "write", "run": "shell"},
     resume="aider --restore-chat-history",
     evidence="the vendor's public source as of 2026 and the history of its own development (1,133 sessions "
