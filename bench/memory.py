@@ -28,6 +28,9 @@ SNAPSHOTS_MB, SNAPSHOTS_LIMITS = 200, (60, 150)
 BLOBS_MB, BLOBS_LIMITS = 100, (60, 200)
 LINES, LINES_LIMITS = 780_000, (520, 800)
 VALUE_MB, VALUE_LIMITS = 900, (60, 90)
+LONG_MB, LONG_LIMIT = 400, 120
+_LONG_TEXT_WORDS = 8_000
+_RARE_WORD = "quetzalcoatlus"
 _FILES = 300
 _ID = "a0000000-0000-4000-8000-000000000001"
 _AT = "2026-03-01T10:00:00.000Z"
@@ -95,6 +98,40 @@ def value(folder: Path) -> Iterator[Figure]:
     yield from _measured("SQLite value", path, f"one of {VALUE_MB} MB", VALUE_LIMITS)
 
 
+def conversation(folder: Path) -> Iterator[Figure]:
+    """One long conversation: a search hit, a part and its end take no more memory the longer it is."""
+    path = folder / f"{_ID}.jsonl"
+    words = [f"{place * 7919:x}" for place in range(_LONG_TEXT_WORDS)]
+    number = 0
+    with path.open("wb") as out:
+        while out.tell() < LONG_MB * MB:
+            shuffled = words[number % len(words) :] + words[: number % len(words)]
+            out.write(_prompt(number, " ".join(shuffled)))
+            number += 1
+            if out.tell() < LONG_MB * MB // 2:
+                middle = number
+        out.write(_prompt(number, f"The {_RARE_WORD} is here."))
+    home = folder / "home"
+    home.mkdir()
+    journal = str(home / "journal")
+    run([*AJ, "import", str(path)], home, is_watched=False, AJ_HOME=journal)
+    for name, verb in {
+        "search": ["search", _RARE_WORD, "--mode", "lexical"],
+        "show a part": ["show", f"{_ID}@{_message_id(middle)}", "--no-pager"],
+        "show the end": ["show", _ID, "--last", "3", "--no-pager"],
+        "list": ["list"],
+    }.items():
+        run_ = run([*AJ, *verb], home, AJ_HOME=journal)
+        measured = f"{run_.rss_mb:.0f} MB ({run_.wall:.0f} s)"
+        yield Figure(
+            f"conversation, {name}",
+            measured,
+            f"≤ {LONG_LIMIT} MB",
+            run_.rss_mb <= LONG_LIMIT,
+            f"{LONG_MB} MB",
+        )
+
+
 def _measured(name: str, path: Path, size: str, limits: tuple[int, int]) -> Iterator[Figure]:
     converted = ["convert", str(path), "-t", "json", "-o", str(path.with_suffix(".out"))]
     for verb, limit in zip((converted, ["import", str(path)]), limits, strict=True):
@@ -105,17 +142,21 @@ def _measured(name: str, path: Path, size: str, limits: tuple[int, int]) -> Iter
         yield Figure(f"{name}, {verb[0]}", measured, f"≤ {limit} MB", run_.rss_mb <= limit, size)
 
 
-def _prompt(number: int) -> bytes:
+def _message_id(number: int) -> str:
+    return f"{_ID[:24]}{number:012x}"
+
+
+def _prompt(number: int, text: str = "") -> bytes:
     return _line(
         {
             "type": "user",
-            "uuid": f"{_ID[:24]}{number:012x}",
-            "parentUuid": f"{_ID[:24]}{number - 1:012x}" if number else None,
+            "uuid": _message_id(number),
+            "parentUuid": _message_id(number - 1) if number else None,
             "sessionId": _ID,
             "timestamp": _AT,
             "cwd": "/home/ana/app",
             "version": "2.1.90",
-            "message": {"role": "user", "content": f"hello {number}"},
+            "message": {"role": "user", "content": text or f"hello {number}"},
         }
     )
 
@@ -141,7 +182,7 @@ def _line(record: dict[str, Any]) -> bytes:
 
 
 INPUTS: dict[str, Callable[[Path], Iterator[Figure]]] = {
-    create.__name__: create for create in (snapshots, blobs, lines, value)
+    create.__name__: create for create in (snapshots, blobs, lines, value, conversation)
 }
 
 
