@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -61,7 +61,7 @@ def sniff(peek: Peek) -> str | None:
     return version_of(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (there is one version)
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:  # noqa: ARG001 (there is one version)
     """Yield the conversation of a file."""
     from agent_journal.readers.qwen_code.session import Session  # noqa: PLC0415 (only reading needs it)
 

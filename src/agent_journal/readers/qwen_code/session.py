@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Event, Link, Message, Summary, Text, ToolResult, Usage, tree
 from agent_journal.notes import Kind
@@ -19,7 +19,7 @@ from agent_journal.readers.qwen_code import names, tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Part, Role
     from agent_journal.notes import Notes
 
@@ -57,7 +57,7 @@ class Session:
 
     def _add(self, record: Fields) -> None:
         self._read_envelope(record)
-        kind, at = record.take("type"), record.moment("timestamp")
+        kind, at = record.take("type"), record.timestamp("timestamp")
         body = record.nested("message") if kind in _ROLES else None
         entry_id, parent = record.text("uuid") or "", record.text("parentUuid")
         parent = self._latest.get(parent or "", parent)
@@ -69,24 +69,24 @@ class Session:
 
     def _read_envelope(self, record: Fields) -> None:
         """Remember what every record states: session, folder, version, branch."""
-        if self.id is None and (session := words(record.look("sessionId"))):
+        if self.id is None and (session := nonempty_str(record.view("sessionId"))):
             self.id = self._log.session = session
-            self.agent = words(record.look("agentId")) if record.look("isSidechain") is True else None
-        if record.look("sessionId") == self.id:
+            self.agent = nonempty_str(record.view("agentId")) if record.view("isSidechain") is True else None
+        if record.view("sessionId") == self.id:
             record.drop("sessionId")
         for name in ("cwd", "version", "gitBranch"):
-            if value := words(record.look(name)):
+            if value := nonempty_str(record.view(name)):
                 self._facts.setdefault(name, value)
                 if self._facts[name] == value:
                     record.drop(name)
-        origin = record.look("forkedFrom")
-        if origin.__class__ is dict and (session := words(origin.get("sessionId"))):
+        origin = record.view("forkedFrom")
+        if origin.__class__ is dict and (session := nonempty_str(origin.get("sessionId"))):
             self._link = Link(
-                conversation_id=session, relation="fork", message_id=words(origin.get("messageUuid"))
+                conversation_id=session, relation="fork", message_id=nonempty_str(origin.get("messageUuid"))
             )
 
     def _add_event(self, kind: Any, event: Event, record: Fields) -> None:
-        subtype, payload = words(record.look("subtype")), record.look("systemPayload")
+        subtype, payload = nonempty_str(record.view("subtype")), record.view("systemPayload")
         name = subtype if kind == names.SYSTEM and subtype else kind
         if kind == names.SYSTEM:
             record.drop("subtype")
@@ -95,15 +95,15 @@ class Session:
         measured = tokens.measured_usage(payload, event.id) if name == names.TELEMETRY else None
         if measured is not None:
             usage, model = measured
-            self._measured.append(_hidden_answer(event, usage, words(model)))
+            self._measured.append(_hidden_answer(event, usage, nonempty_str(model)))
         self._log.add_event(
             name, record.rest(), record.where, at=event.at, entry_id=event.id, parent_id=event.parent_id
         )
 
     def _read_payload(self, name: Any, payload: dict[str, Any], event: Event) -> None:
         if name == names.TITLE:
-            self._title = words(payload.get("customTitle")) or self._title
-        elif name == names.PARENT and (parent := words(payload.get("parentSessionId"))):
+            self._title = nonempty_str(payload.get("customTitle")) or self._title
+        elif name == names.PARENT and (parent := nonempty_str(payload.get("parentSessionId"))):
             self._link = Link(conversation_id=parent, relation="subagent")
         elif name == names.COMPRESSION and (text := self._summary(payload)):
             self._summaries.append(Summary(text=text, kind="system", at=event.at, message_id=event.parent_id))
@@ -132,7 +132,7 @@ class Session:
             model=record.text("model") if is_answer else None,
             hidden=hidden,
             parts=parts,
-            usage=tokens.usage_of(record.look("usageMetadata"), _original_id(record, message.id))
+            usage=tokens.usage_of(record.view("usageMetadata"), _original_id(record, message.id))
             if is_answer
             else None,
             extra={},
@@ -152,9 +152,9 @@ class Session:
 
     def _is_program(self, record: Fields) -> bool:
         """Whether the app wrote a message in the user's name."""
-        return record.look("subtype") in names.NOTIFICATIONS or record.look("provenance") == names.SYSTEM
+        return record.view("subtype") in names.NOTIFICATIONS or record.view("provenance") == names.SYSTEM
 
-    def conversation(self, source: Source, name: str) -> Conversation:
+    def conversation(self, source: Input, name: str) -> Conversation:
         """Make the conversation."""
         if self.id is None:
             raise UnreadableSource(source.label, "no record in it states the session")
@@ -166,11 +166,11 @@ class Session:
         return Conversation(
             id=self.id if self.agent is None else f"{self.id}:{self.agent}",
             source=name,
-            title=self._title if meta is None else words(meta.look("description")),
+            title=self._title if meta is None else nonempty_str(meta.view("description")),
             started_at=first,
             updated_at=last,
             app_version=self._facts.get("version"),
-            model=first_model(entries) or (None if meta is None else words(meta.look("model"))),
+            model=first_model(entries) or (None if meta is None else nonempty_str(meta.view("model"))),
             cwd=self._facts.get("cwd"),
             git_branch=self._facts.get("gitBranch"),
             head_id=head_of(entries, self._last_on_branch()),
@@ -186,13 +186,13 @@ class Session:
     def _link_to_parent(self, meta: Fields) -> Link:
         """Link a subagent to the session, or to the subagent, that started it."""
         session, agent = (
-            words(meta.look("parentSessionId")) or self.id or "",
-            words(meta.look("parentAgentId")),
+            nonempty_str(meta.view("parentSessionId")) or self.id or "",
+            nonempty_str(meta.view("parentAgentId")),
         )
         return Link(
             conversation_id=session if agent is None else f"{session}:{agent}",
             relation="subagent",
-            call_id=words(meta.look("toolUseId")),
+            call_id=nonempty_str(meta.view("toolUseId")),
         )
 
     def _placed(self, summary: Summary) -> Summary:
@@ -206,7 +206,7 @@ def _is_injected(text: str) -> bool:
 
 def _with_status(parts: list[Part], record: Fields) -> list[Part]:
     """Return the result of a call, which the record says has failed or not."""
-    stated = record.look("toolCallResult")
+    stated = record.view("toolCallResult")
     status = stated.get("status") if stated.__class__ is dict else None
     if status not in ("success", "error"):
         return parts
@@ -216,8 +216,8 @@ def _with_status(parts: list[Part], record: Fields) -> list[Part]:
 
 def _original_id(record: Fields, own_id: str) -> str:
     """Return the id that an answer has in the session that it was copied from."""
-    origin = record.look("forkedFrom")
-    original = words(origin.get("messageUuid")) if origin.__class__ is dict else None
+    origin = record.view("forkedFrom")
+    original = nonempty_str(origin.get("messageUuid")) if origin.__class__ is dict else None
     return original or own_id
 
 
@@ -238,7 +238,7 @@ def _is_off_branch(entry: Entry) -> bool:
     return isinstance(entry, Event) and entry.name in _SIDE_EVENTS
 
 
-def _meta(source: Source, note: Notes) -> Fields:
+def _meta(source: Input, note: Notes) -> Fields:
     """Return what the file next to a subagent's states."""
     file = source.companion(source.name.removesuffix(".jsonl") + ".meta.json")
     value: Any = {}
