@@ -15,7 +15,7 @@ from hypothesis import is_hypothesis_test
 from tests import cases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import pytest
 
@@ -31,7 +31,7 @@ class Kind(NamedTuple):
 
 
 HEAVY = {
-    # Found by its parameter, see mark(). Quick are golden files, and the first case of each reader.
+    # Found by their parameter `case`. Golden files are quick, and so is the first case of each reader.
     "every_case": Kind("checks one promise on every case of every reader", ()),
     "variants": Kind(
         "damages or changes an input in many places",
@@ -59,9 +59,10 @@ HEAVY = {
             "test_confinement.py::test_sync_goes_on_and_the_next_one_reads_the_rest[chatgpt-",
         ),
     ),
+    # Found by their fixture `browser`.
     "browser": Kind(
         "opens pages in Chromium",
-        ("pages/test_browser.py",),
+        (),
         ("pages/test_browser.py::test_what_is_hostile_does_nothing",),
     ),
     "scale": Kind(
@@ -152,15 +153,21 @@ def mark(items: list[pytest.Item]) -> None:
     """Mark each test with its kinds."""
     first = cases.first_of_each_reader()
     for item in items:
-        parameters = getattr(item, "callspec", None)
-        case = parameters.params.get("case") if parameters is not None else None
-        # What a golden file expects is quick to check, and the first thing that a change breaks.
-        if isinstance(case, cases.Case) and "golden" not in item.name and case not in first:
-            item.add_marker("every_case")
         name = id_of(item)
         for marker, kind in KINDS.items():
-            if name.startswith(kind.tests) and not name.startswith(kind.smoke):
+            is_of_kind = name.startswith(kind.tests) or marker in found_kinds(item, first)
+            if is_of_kind and not name.startswith(kind.smoke):
                 item.add_marker(marker)
+
+
+def found_kinds(item: pytest.Item, first: set[cases.Case]) -> Iterator[str]:
+    """Return the kinds that a test's parameters and fixtures say."""
+    parameters = getattr(item, "callspec", None)
+    case = parameters.params.get("case") if parameters is not None else None
+    if isinstance(case, cases.Case) and "golden" not in item.name and case not in first:
+        yield "every_case"
+    if "browser" in getattr(item, "fixturenames", ()):
+        yield "browser"
 
 
 def id_of(item: pytest.Item) -> str:

@@ -29,7 +29,9 @@ def test_what_a_kind_names_exists(name: str) -> None:
 
 
 def test_what_is_quick_nevertheless_is_of_its_kind() -> None:
-    assert [] == [name for kind in HEAVY.values() for name in kind.smoke if not name.startswith(kind.tests)]
+    listed = [kind for kind in HEAVY.values() if kind.tests]
+
+    assert [] == [name for kind in listed for name in kind.smoke if not name.startswith(kind.tests)]
 
 
 def test_each_kind_is_explained_to_contributors() -> None:
