@@ -29,9 +29,9 @@ LINES = '{"who": "user", "body": "hi", "at": 1767323045}\n{"who": "ai", "body": 
 def checkout(tmp_path: Path) -> Path:
     shutil.copytree(TOP / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests" / "readers").mkdir(parents=True)
-    shared = ("__init__", "cases", "conftest", "examples", "golden", "one_reader", "selection")
-    for name in (*shared, "test_readers"):
-        shutil.copy(TOP / "tests" / f"{name}.py", tmp_path / "tests")
+    for path in (TOP / "tests").glob("*.py"):
+        if path.name == "test_readers.py" or not path.name.startswith("test_"):
+            shutil.copy(path, tmp_path / "tests")
     shutil.copy(TOP / "pyproject.toml", tmp_path)
     (tmp_path / "tea.json").write_text(json.dumps(CHATS), encoding="utf-8")
     (tmp_path / "tea.jsonl").write_text(LINES, encoding="utf-8")
