@@ -82,6 +82,21 @@ def test_imports_go_downwards(path: Path) -> None:
             assert layers()[there] < layers()[here], f"{here} imports {name}"
 
 
+FRONT_ENDS = ("cli", "mcp", "web")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in MODULES if part_of(path) in FRONT_ENDS],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_front_ends_use_the_journal_alone(path: Path) -> None:
+    """A front end asks `Journal`; what is stored how is no business of its own."""
+    assert [] == [name for name in imports(path) if name.split(".")[0] == "archive"]
+    attributes = {node.attr for node in nodes_of(path) if isinstance(node, ast.Attribute)}
+    assert not attributes & {"store", "vault"}
+
+
 def test_the_table_of_layers_lists_what_is_there() -> None:
     assert {part_of(path) for path in MODULES} - {"__main__"} == layers().keys()
 

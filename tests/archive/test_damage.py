@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import apsw
@@ -26,9 +27,10 @@ from agent_journal.archive.repairing import Repair
 from agent_journal.archive.salvage import PatchedVault, RecoveringReader, readable_items
 from agent_journal.archive.store import Snapshot
 from agent_journal.archive.vault import BlobLocation
-from agent_journal.cli import show
 from agent_journal.config import load
 from agent_journal.errors import CannotWrite, DamagedArchive
+from agent_journal.journal.loading import ConversationLoader
+from agent_journal.journal.sessions import ReadSession
 from agent_journal.model import Message, Text, ToolCall, ToolResult
 from agent_journal.terminal import conversation as terminal_view
 from agent_journal.terminal.conversation import lines
@@ -445,7 +447,7 @@ def test_only_what_is_shown_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: P
             return block(key, upto)
 
         monkeypatch.setattr(archive.store, "_block", counted)
-        load = show._EntryLoader(RecoveringReader(archive), key, outline)
+        load = ConversationLoader(lambda: nullcontext(ReadSession(archive)), key, outline)
         shown = list(lines(load.conversation, View(message="q30", context=1), load=load))
         assert any("question30" in str(line) for line in shown)
         assert 0 < len(set(read)) <= 4, read
@@ -469,7 +471,8 @@ def test_a_large_conversation_is_shown_as_a_small_one_is(
     with open_to_read(tmp_path / "other") as archive:
         key = the(archive.store, "large").key
         whole = archive.store.conversation(key)
-        load = show._EntryLoader(RecoveringReader(archive), key, archive.store.outline(key))
+        outline = archive.store.outline(key)
+        load = ConversationLoader(lambda: nullcontext(ReadSession(archive)), key, outline)
         for view in (
             View(),
             View(message="q5"),

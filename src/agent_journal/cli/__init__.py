@@ -6,6 +6,7 @@ import os
 import sys
 
 from agent_journal import terminal
+from agent_journal.cli import _home
 from agent_journal.terminal.command_name import with_command_name
 from agent_journal.text.sanitize import quoted
 
@@ -103,7 +104,7 @@ def _suggestion(typed: str) -> str:
 
 
 def _without_home(arguments: list[str]) -> list[str]:
-    """The arguments that follow `--home DIR`, which sets AJ_HOME."""
+    """The arguments that follow `--home DIR`."""
     if arguments and arguments[0].startswith("--home="):
         arguments = ["--home", arguments[0].removeprefix("--home="), *arguments[1:]]
     if not arguments or arguments[0] != "--home":
@@ -111,7 +112,7 @@ def _without_home(arguments: list[str]) -> list[str]:
     if len(arguments) == 1 or not arguments[1]:
         terminal.say("aj: --home requires a folder.")
         sys.exit(2)
-    os.environ["AJ_HOME"] = arguments[1]
+    _home.use(arguments[1])
     return arguments[2:]
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from agent_journal.archive.store import Filter
 from agent_journal.decoding.text_encoding import encodable
+from agent_journal.journal import Filter
 from agent_journal.model import timestamps
 from agent_journal.search.dates import to_epoch_seconds
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import tzinfo
 
-    from agent_journal.archive.store import Store
+    from agent_journal.journal import Journal
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -106,17 +106,12 @@ def is_filtered(values: Mapping[str, Any]) -> bool:
     return any(value is not None for value in values.values())
 
 
-def explain_no_match(store: Store, values: Mapping[str, Any]) -> str:
+def explain_no_match(journal: Journal, values: Mapping[str, Any]) -> str:
     """Why no conversation matches the filters, if there is a more specific reason; else an empty text."""
-    if not store.counts().conversations:
+    if not journal.count().conversations:
         return EMPTY_JOURNAL
-    from agent_journal.search.query import match_values  # noqa: PLC0415 (only if nothing matches)
-
-    for kind in ("source", "project"):
-        name = values.get(kind)
-        if name and not match_values(kind, [name], store.values(kind)):
-            return unknown_name(kind, name)
-    return ""
+    unknown = journal.unknown_filters(source=values.get("source"), project=values.get("project"))
+    return unknown_name(*unknown[0]) if unknown else ""
 
 
 def unknown_name(kind: str, name: str) -> str:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal.archive.store import Status
 from agent_journal.cli._journal import MAX_PRINTED_PROBLEMS
 from agent_journal.cli._run import FAILED, INTERRUPTED, PARTLY
+from agent_journal.journal import Status
 from agent_journal.terminal import progress, say, show, show_json
 from agent_journal.text.humanize import count, missing_files, size
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from agent_journal.archive.candidates import Result
-    from agent_journal.journal import Summary
+    from agent_journal.journal import Result, Summary
     from agent_journal.notes import Note, Notes
 
 # A rate is meaningless for fewer bytes.

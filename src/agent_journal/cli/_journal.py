@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agent_journal import archive, config
-from agent_journal.inputs import compressed
+from agent_journal import config
+from agent_journal.cli._home import home
+from agent_journal.journal import Journal
 from agent_journal.terminal import say
 from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
-    from agent_journal.archive import Archive
     from agent_journal.config import Config
-    from agent_journal.journal import Erased, Journal
+    from agent_journal.journal import Erased
 
 
 # Of many problems, so many are printed.
@@ -21,29 +21,23 @@ MAX_PRINTED_PROBLEMS = 20
 
 
 def settings() -> Config:
-    """The configuration of the journal; `--home` has set `AJ_HOME` by now."""
-    config_ = config.load(config.home_of(os.environ), os.environ)
-    compressed.allow(config_.storage.max_inflated_mb or None)
-    return config_
+    """The configuration of the journal."""
+    return config.load(home(), os.environ)
 
 
-def open_archive() -> Archive:
-    """The archive, opened for reading."""
-    return archive.open_to_read(config.home_of(os.environ), report_upgrade)
+def open_journal(config_: Config | None = None) -> Journal:
+    """The journal; without a configuration, for a command that needs no settings."""
+    return Journal(config_ or config.defaults(home(), os.environ), report_upgrade)
 
 
-def open_journal() -> Journal:
-    """The journal, opened for reading."""
-    from agent_journal.journal import Journal  # noqa: PLC0415 (not every command needs it)
-
-    return Journal(settings(), report_upgrade)
+def writable_journal() -> Journal:
+    """The journal, which need not exist yet."""
+    return Journal(settings(), report_upgrade, must_exist=False)
 
 
-def embed_later(config_: Config) -> None:
+def embed_later(journal: Journal) -> None:
     """After a large import, compute embeddings in a background process."""
-    from agent_journal.journal import embed_in_background  # noqa: PLC0415 (already imported by an import)
-
-    if embed_in_background(config_):
+    if journal.embed_in_background():
         say("aj: Computing embeddings for semantic search in the background; 'aj status' shows the progress.")
 
 

@@ -6,6 +6,7 @@ import os
 
 import click
 
+from agent_journal.cli._home import home
 from agent_journal.errors import CannotWrite
 
 
@@ -18,14 +19,11 @@ def output_path(_context: click.Context, _option: click.Parameter, path: str | N
         return None
     if not path:
         raise click.BadParameter("the path is empty; '-' stands for standard output")
-    from agent_journal.config import FILE_NAME, home_of  # noqa: PLC0415 (slow to import)
-
-    home, real = (os.path.realpath(each) for each in (home_of(os.environ), path))
-    if not real.startswith(home + os.sep):
+    folder, real = (os.path.realpath(each) for each in (home(), path))
+    if not real.startswith(folder + os.sep):
         return path
-    from agent_journal.archive import DATABASE, LOCK, VAULT  # noqa: PLC0415 (slow to import)
+    from agent_journal.journal import is_part_of_journal  # noqa: PLC0415 (slow to import)
 
-    first = real.removeprefix(home + os.sep).partition(os.sep)[0]
-    if first in {VAULT, LOCK, FILE_NAME} or first.startswith(DATABASE):
+    if is_part_of_journal(real.removeprefix(folder + os.sep)):
         raise CannotWrite(path, "it is part of the journal; choose another path")
     return path

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from agent_journal import plugins
+from agent_journal.cli._home import home
 from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError, NoSuchConversation, NoSuchMessage, NoSuchName
 from agent_journal.inputs import compressed
@@ -116,13 +117,7 @@ def _invoke(verb: str, arguments: list[str]) -> int:
 
 def crash_reports() -> CrashReports:
     """Where the tracebacks of unexpected errors go."""
-
-    def folder() -> str:
-        from agent_journal.config import home_of  # noqa: PLC0415 (only if there is something to report)
-
-        return str(home_of(os.environ) / FOLDER)
-
-    return CrashReports(folder)
+    return CrashReports(lambda: str(home() / FOLDER))
 
 
 def apply_configured_limits() -> None:
@@ -131,10 +126,10 @@ def apply_configured_limits() -> None:
 
 
 def _configured_max_mb() -> int | None:
-    from agent_journal.config import home_of, load  # noqa: PLC0415 (only if something is very large)
+    from agent_journal.config import load  # noqa: PLC0415 (only if something is very large)
 
     try:
-        return load(home_of(os.environ), os.environ).storage.max_inflated_mb or None
+        return load(home(), os.environ).storage.max_inflated_mb or None
     except AgentJournalError:  # only a command that needs the journal has to report it
         return None
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import click
 
-from agent_journal.archive.backup import backup
-from agent_journal.cli._journal import MAX_PRINTED_PROBLEMS, open_archive, settings
+from agent_journal.cli._journal import MAX_PRINTED_PROBLEMS, open_journal, settings
 from agent_journal.cli._run import PARTLY
-from agent_journal.config import FILE_NAME
-from agent_journal.errors import CannotWrite
 from agent_journal.terminal import say, show
 from agent_journal.text.humanize import count, size
 
@@ -28,16 +22,8 @@ def command(*, path: str) -> int:
     """
     if not path:
         raise click.UsageError("The path is empty; '.' stands for the current folder.")
-    config = settings()
-    if config.home.resolve() in Path(path).resolve().parents:
-        reason = "it is in the journal's own folder, and would be lost with it; choose another folder"
-        raise CannotWrite(path, reason)
-    with open_archive() as archive:
-        copied = backup(archive, Path(path))
-    if (config.home / FILE_NAME).exists():
-        copy = Path(path, FILE_NAME)
-        shutil.copy(config.home / FILE_NAME, copy)
-        copy.chmod(0o600)
+    with open_journal(settings()) as journal:
+        copied = journal.backup(path)
     for problem in copied.problems[:MAX_PRINTED_PROBLEMS]:
         say(f"damaged: {problem.where}: {problem.problem}")
     if len(copied.problems) > MAX_PRINTED_PROBLEMS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal.cli._journal import open_journal
+from agent_journal.cli._journal import open_journal, settings
 from agent_journal.cli._run import NOT_FOUND
 from agent_journal.terminal import out, say, show_json
 from agent_journal.terminal.local_times import age, short
@@ -52,7 +52,7 @@ def command(
     from agent_journal.blame.target import split_lines  # noqa: PLC0415 (only where needed)
 
     path, lines = split_lines(path)
-    with open_journal() as journal:
+    with open_journal(settings()) as journal:
         blame = journal.blame(path, lines, text=text, limit=limit, offset=offset, folder=_current_folder())
     if lines is not None:
         _check_lines(path, lines.first, lines.last, blame.line_count)

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from agent_journal import config, files
+from agent_journal.cli._home import home as journal_home
 from agent_journal.decoding import toml_text
 from agent_journal.errors import BadConfig
 from agent_journal.terminal import say, show, show_json
@@ -39,7 +40,7 @@ def show_values(key: str | None, *, as_json: bool) -> None:
     """Show all settings, or one, and where each value comes from."""
     if key is not None and not config.is_key(key):
         raise click.UsageError(config.unknown_key(key))
-    settings = config.load(config.home_of(os.environ), os.environ)
+    settings = config.load(journal_home(), os.environ)
     for row in [_row(settings, key)] if key else rows(settings):
         if as_json:
             show_json(row)
@@ -73,7 +74,7 @@ def unset_value(key: str) -> None:
 
 def _rewrite(key: str, edit: Callable[[str], str | None]) -> None:
     """Edit a key in config.toml, and show its value afterwards."""
-    home = config.home_of(os.environ)
+    home = journal_home()
     path = home / config.FILE_NAME
     before = config.read_file(path) or ""
     toml_text.load(before, str(path))

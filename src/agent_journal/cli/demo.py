@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent_journal.cli import _home
 from agent_journal.cli import list as listing
 from agent_journal.cli import search as searching
 from agent_journal.cli import show as showing
@@ -72,7 +73,7 @@ def _switch_to(home: Path) -> None:
     """Use the sample journal from here on, and ignore settings in the environment."""
     for name in [name for name in os.environ if name.startswith("AJ_") and name != VARIABLE]:
         del os.environ[name]
-    os.environ["AJ_HOME"] = str(home)
+    _home.use(str(home))
 
 
 def _next_steps(aj: str) -> Iterator[str]:

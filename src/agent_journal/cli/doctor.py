@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import archive, config, discovery
+from agent_journal import discovery
+from agent_journal.cli._home import home
 from agent_journal.cli._run import FAILED
 from agent_journal.journal import doctor
 from agent_journal.terminal import show, show_json
@@ -29,11 +30,10 @@ def command(*, adopt: bool, as_json: bool) -> int:
     each is shown with its solution.
     """
     if adopt:
-        archive.open_to_read(config.home_of(os.environ)).close()  # raises if there is no journal
-        archive.open_to_write(config.home_of(os.environ), create=False, adopt=True).close()
+        doctor.adopt(home())
     problems = 0
     topic = ""
-    for finding in doctor.findings(config.home_of(os.environ), os.environ, discovery.here(), time.time_ns()):
+    for finding in doctor.findings(home(), os.environ, discovery.here(), time.time_ns()):
         problems += bool(finding.act)
         if as_json:
             show_json(_as_data(finding))

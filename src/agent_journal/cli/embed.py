@@ -8,8 +8,7 @@ from contextlib import suppress
 
 import click
 
-from agent_journal import journal
-from agent_journal.cli._journal import settings
+from agent_journal.cli._journal import open_journal, settings
 from agent_journal.errors import ArchiveInUse
 from agent_journal.terminal import progress, say, show, show_json
 
@@ -30,13 +29,12 @@ def command(*, rebuild: bool, anew: bool, seconds: float | None, quiet: bool, as
     if quiet:
         with suppress(OSError, AttributeError):
             os.nice(10)
-        with suppress(ArchiveInUse):
-            journal.embed(settings(), from_scratch=from_scratch, seconds=seconds)
+        with suppress(ArchiveInUse), open_journal(settings()) as journal:
+            journal.embed(from_scratch=from_scratch, seconds=seconds)
         return
     started_at = time.monotonic()
-    with progress(unit="entries") as bar:
+    with open_journal(settings()) as journal, progress(unit="entries") as bar:
         state = journal.embed(
-            settings(),
             from_scratch=from_scratch,
             seconds=seconds,
             on_progress=lambda done, of: bar.update(done, of, ""),

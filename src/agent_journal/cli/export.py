@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,31 +15,22 @@ from agent_journal.cli._filters import (
     filters,
     is_filtered,
 )
-from agent_journal.cli._journal import open_archive, report_upgrade, settings
+from agent_journal.cli._journal import open_journal, settings
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._options import ALL_NOTES_HELP, REDACT_PERSONAL_HELP, WITHOUT_HELP
 from agent_journal.cli._output import output_path
 from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.cli.convert import named_parts
-from agent_journal.conversion import output
-from agent_journal.journal import Journal
-from agent_journal.journal import export as exporting
-from agent_journal.journal.export import ExportOptions
-from agent_journal.model import tree
-from agent_journal.notes import Kind, Notes
-from agent_journal.redaction import REDACTIONS_KEY
+from agent_journal.journal import ExportChoice, ExportOptions, ExportTarget
+from agent_journal.notes import Notes
 from agent_journal.terminal import data_out, out, progress, say, show_json
 from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from agent_journal.archive.store import Listed
     from agent_journal.config import Config
     from agent_journal.conversion.transforms import What
-    from agent_journal.model import Conversation, Item
-    from agent_journal.terminal.progress_line import ProgressLine
-    from agent_journal.writers import Images, Run, Theme, Writer
+    from agent_journal.journal import ExportReport, Filter
+    from agent_journal.writers import Images, Theme, Writer
 
 # Formats that can be read on a terminal.
 _TEXT_SUFFIXES = {".md", ".txt", ".json", ".jsonl"}
@@ -133,7 +123,7 @@ def command(
     config = settings()
     writer = writers.get(target or config.export.default_format)
     _refuse_nonsense(writer, path, images, as_json=as_json)
-    shape = ExportOptions(
+    options = ExportOptions(
         branch=branch or ("head" if last else "all"),
         last=last,
         without=_parts_to_omit(without, config),
@@ -143,29 +133,48 @@ def command(
         media=writer.INFO.layout == "pages" and images != "none",
         include_related=writer.INFO.layout == "pages",
     )
-    with Journal(config, report_upgrade) as journal:
-        chosen = _choose(journal, names, query, filter_values, limit, everything=everything)
-        if not everything and (subagents if subagents is not None else _is_bundle(path) or not names):
-            chosen = exporting.with_subagents(journal, chosen)
-        export = _Export(journal, writer, path, config, all_notes=all_notes)
-        page_theme = theme or config.export.html_theme
-        written = export.write(chosen, shape, theme=page_theme, images=images, memories=everything)
-    if not written:
-        if export.notes.damaged:
-            say("aj: Nothing was written, because the conversations cannot be read.")
-        else:
-            say(f"aj: Nothing was written. {_explain_no_match(filter_values)}")
-        return FAILED
+    choice = ExportChoice(
+        names=names,
+        query=query,
+        wanted=_filter_of(filter_values, query, everything=everything),
+        everything=everything,
+        limit=limit,
+        with_subagents=subagents if subagents is not None else _is_bundle(path) or not names,
+    )
+    destination = ExportTarget(writer.INFO.name, path, data_out(), theme or config.export.html_theme, images)
+    printer = NotePrinter(everything=all_notes)
+    notes = Notes(sink=printer, keep=10_000)
+    gc.disable()  # decoded JSON has no cycles
+    with open_journal(config) as journal:
+        with progress(unit="conversations") as line:
+            report = journal.export(
+                choice,
+                destination,
+                options,
+                note=notes,
+                on_progress=line.update,
+            )
+        printer.finish(notes)
+        if not report.conversations and not report.memories:
+            if notes.damaged:
+                say("aj: Nothing was written, because the conversations cannot be read.")
+            else:
+                say(f"aj: Nothing was written. {explain_no_match(journal, filter_values) or NO_MATCH}")
+            return FAILED
     if as_json:
-        export.report_as_json(written)
+        for each in report.conversations:
+            show_json(each)
+        show_json(report.to_dict())
     else:
-        export.report(written)
-    return PARTLY if export.notes.damaged else 0
+        _show(report, writer)
+    return PARTLY if notes.damaged else 0
 
 
-def _explain_no_match(filter_values: dict[str, Any]) -> str:
-    with open_archive() as archive:
-        return explain_no_match(archive.store, filter_values) or NO_MATCH
+def _filter_of(values: dict[str, Any], query: str | None, *, everything: bool) -> Filter | None:
+    """The filter of the conversations to export; one of search results selects subagents, too."""
+    if query is not None:
+        return conversation_filter(values, with_children=True) if is_filtered(values) else None
+    return conversation_filter(values, with_children=everything)
 
 
 def _refuse_nonsense(writer: Writer, path: str | None, images: Images, *, as_json: bool) -> None:
@@ -190,96 +199,12 @@ def _parts_to_omit(without: tuple[What, ...], config: Config) -> tuple[What, ...
     return (*without, "tools")
 
 
-def _choose(
-    journal: Journal,
-    names: tuple[str, ...],
-    query: str | None,
-    filter_values: dict[str, Any],
-    limit: int | None,
-    *,
-    everything: bool,
-) -> list[Listed]:
-    """The conversations to export."""
-    if names:
-        return [*{each.key: each for each in map(journal.one, names)}.values()][:limit]
-    if query is not None:
-        narrowed = (
-            conversation_filter(filter_values, with_children=True) if is_filtered(filter_values) else None
-        )
-        return exporting.find_conversations(journal, query, narrowed, limit)
-    return [*journal.conversations(conversation_filter(filter_values, with_children=everything))][:limit]
-
-
-class _Export:
-    """One run of `aj export`: what was written so far, and the notes."""
-
-    def __init__(
-        self, journal: Journal, writer: Writer, path: str | None, config: Config, *, all_notes: bool
-    ) -> None:
-        self._journal = journal
-        self._config = config
-        self._writer = writer
-        self._path = path
-        self._printer = NotePrinter(everything=all_notes)
-        self.notes = Notes(sink=self._printer, keep=10_000)
-        self.written: list[dict[str, object]] = []
-
-    def write(
-        self, chosen: list[Listed], shape: ExportOptions, *, theme: Theme, images: Images, memories: bool
-    ) -> int:
-        """Write conversations, and memories if asked to; returns how many items were written."""
-        gc.disable()  # decoded JSON has no cycles
-        prices = exporting.ListPrices(self._config)
-        run = output.new_run(self.notes, theme=theme, images=images, list_price=prices.answer_cost)
-        with progress(len(chosen), "conversations") as line:
-            items = self._items(chosen, shape, run, line, memories=memories)
-            first = next(items, None)  # nothing is written if there are no items
-            written = 0
-            if first is not None:
-                all_items = chain([first], items)
-                written = output.write_while_read(all_items, self._writer, self._path, run, data_out())
-        prices.save_cache()
-        self._printer.finish(self.notes)
-        return written
-
-    def _items(
-        self, chosen: list[Listed], shape: ExportOptions, run: Run, line: ProgressLine, *, memories: bool
-    ) -> Iterator[Item]:
-        for listed, item in exporting.export_items(self._journal, chosen, shape, run):
-            line.update(len(self.written) + 1, text=listed.title or listed.id)
-            self.written.append(_as_data(listed, item))
-            yield item
-        if memories:
-            yield from (exporting.redact_item(memory, shape, run) for memory in self._journal.memories())
-
-    def report(self, written: int) -> None:
-        """Print where the output is, and how much was redacted."""
-        items = count(len(self.written), "conversation")
-        if written > len(self.written):
-            items += f" and {count(written - len(self.written), 'memory', 'memories')}"
-        if self._path is not None:
-            say(f"aj: Wrote {items} to {self._path} as {self._writer.INFO.title}.")
-        if secrets := self.notes.counts.get(Kind.REDACTED):
-            say(f"aj: Redacted {count(secrets, 'secret')}, see above; --include-secrets turns this off.")
-
-    def report_as_json(self, written: int) -> None:
-        """Print the same for programs."""
-        for each in self.written:
-            show_json(each)
-        conversations = len(self.written)
-        total = {"total": True, "conversations": conversations, "memories": written - conversations}
-        secrets = self.notes.counts.get(Kind.REDACTED, 0)
-        target = {"format": self._writer.INFO.name, "output": self._path, "redacted": secrets}
-        show_json({**total, **target})
-
-
-def _as_data(listed: Listed, item: Conversation) -> dict[str, object]:
-    redacted = item.extra.get(REDACTIONS_KEY)
-    messages = sum(1 for _ in tree.messages(item))
-    data: dict[str, object] = {
-        "id": listed.id,
-        "source": listed.source,
-        "title": listed.title,
-        "messages": messages,
-    }
-    return {**data, REDACTIONS_KEY: redacted} if redacted else data
+def _show(report: ExportReport, writer: Writer) -> None:
+    """Print where the output is, and how much was redacted."""
+    items = count(len(report.conversations), "conversation")
+    if report.memories:
+        items += f" and {count(report.memories, 'memory', 'memories')}"
+    if report.path is not None:
+        say(f"aj: Wrote {items} to {report.path} as {writer.INFO.title}.")
+    if report.redacted:
+        say(f"aj: Redacted {count(report.redacted, 'secret')}, see above; --include-secrets turns this off.")

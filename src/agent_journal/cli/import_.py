@@ -7,15 +7,12 @@ import os
 
 import click
 
-from agent_journal import journal
-from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.cli._importing import Report
-from agent_journal.cli._journal import embed_later, report_waiting, settings
+from agent_journal.cli._journal import embed_later, report_waiting, writable_journal
 from agent_journal.cli._options import FROM_HELP
 from agent_journal.cli._run import crash_reports
 from agent_journal.conversion.pipeline import parse_format
 from agent_journal.discovery.excluded import Refused
-from agent_journal.inputs.input import is_address
 from agent_journal.notes import Notes
 
 
@@ -29,29 +26,17 @@ def command(*, paths: tuple[str, ...], from_format: str | None, as_json: bool) -
     if from_format:
         parse_format(from_format)
     note = Notes(reports=crash_reports())
-    config = settings()
-    refused = Refused(config, os.environ)
-    for path in paths:
-        _check_path(path, refused)
-    candidates = map(ImportCandidate, map(_absolute, paths))
-    with Report(as_json=as_json) as report:
-        journal.import_files(
-            config,
-            candidates,
-            report.add,
-            from_format=from_format,
-            note=note,
-            is_refused=refused.really,
-            on_wait=report_waiting,
-        )
-    code = report.finish(None, note)
-    embed_later(config)
+    with writable_journal() as journal:
+        refused = Refused(journal.config, os.environ)
+        for path in paths:
+            _check_path(path, refused)
+        with Report(as_json=as_json) as report:
+            journal.import_(
+                paths, from_format=from_format, note=note, on_result=report.add, on_wait=report_waiting
+            )
+        code = report.finish(None, note)
+        embed_later(journal)
     return code
-
-
-def _absolute(path: str) -> str:
-    """An absolute path, as the ledger stores it."""
-    return path if path == "-" or is_address(path) else os.path.abspath(path)  # noqa: PTH100
 
 
 def _check_path(path: str, refused: Refused) -> None:

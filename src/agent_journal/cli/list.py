@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal.archive.store import SORTS
 from agent_journal.cli._filters import (
     NO_MATCH,
     conversation_filter,
@@ -15,14 +13,15 @@ from agent_journal.cli._filters import (
     filters,
     is_filtered,
 )
-from agent_journal.cli._journal import open_archive
+from agent_journal.cli._journal import open_journal
+from agent_journal.journal import SORTS
 from agent_journal.terminal import out, say, show_json
 from agent_journal.terminal.local_times import short
 from agent_journal.terminal.table import Column, show_table
 from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
-    from agent_journal.archive.store import Listed, Sort
+    from agent_journal.journal import Listed, Sort
 
 _COLUMNS = (
     Column("id", gives_way=True, is_distinctive=True),
@@ -58,21 +57,20 @@ def command(
     *, sort: Sort, limit: int, with_children: bool, missing: bool, as_json: bool, **filter_values: str | None
 ) -> None:
     """List the conversations in the journal, newest first."""
-    with open_archive() as archive:
+    with open_journal() as journal:
         chosen = conversation_filter(filter_values, with_children=with_children, only_missing=missing)
-        conversations = archive.store.conversations(chosen, sort, limit + 1 if limit else None)
-        listed = islice(conversations, limit or None)
+        page = journal.list(chosen, sort=sort, limit=limit or None)
         if as_json:
-            for each in listed:
+            for each in page.items:
                 show_json(each)
         else:
-            rows = [_row(each) for each in listed]
+            rows = [_row(each) for each in page.items]
             show_table(out(), _COLUMNS, rows)
             if not rows:
-                say(f"aj: {explain_no_match(archive.store, filter_values) or NO_MATCH}")
-        is_cut = next(conversations, None) is not None
+                say(f"aj: {explain_no_match(journal, filter_values) or NO_MATCH}")
+        is_cut = len(page.items) < page.total
         is_partial = as_json or missing or is_filtered(filter_values) or with_children or is_cut
-        hidden = 0 if is_partial else archive.store.counts().hidden_from_lists
+        hidden = 0 if is_partial else journal.count().hidden_from_lists
     if is_cut:
         say(f"aj: Showing the first {limit:,}; --max 0 shows all.")
     if hidden:

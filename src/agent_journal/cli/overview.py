@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import archive, discovery, readers
-from agent_journal.cli._journal import conversation_count, open_archive, settings
-from agent_journal.journal import inventory
+from agent_journal import readers
+from agent_journal.cli import _home
+from agent_journal.cli._journal import conversation_count, writable_journal
 from agent_journal.terminal import out, show
 from agent_journal.terminal.command_name import command_name
 from agent_journal.terminal.local_times import short
@@ -21,9 +19,7 @@ from agent_journal.text.humanize import count, missing_files, size
 from agent_journal.text.sanitize import one_line
 
 if TYPE_CHECKING:
-    from agent_journal.archive import Archive
-    from agent_journal.archive.store import Counts
-    from agent_journal.journal.inventory import Inventory
+    from agent_journal.journal import Counts, Inventory, Journal
 
 # A prefix of this length nearly always identifies a conversation.
 _ID_PREFIX_CHARS = 8
@@ -49,16 +45,14 @@ _HELP = ("--help", "list all commands")
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """Show what is archived, what is new on disk, and what to try next."""
-    config = settings()
-    here = discovery.here()
-    if not archive.exists(config.home):
-        _show_without_journal(inventory.take_inventory(config, os.environ, here, None))
-        return
-    with open_archive() as opened:
-        counts = opened.store.counts()
-        newest = next(opened.store.conversations(archive.store.Filter(), limit=1), None)
-        newest_id = _typed_id(newest.id, opened) if newest else ""
-        on_disk = inventory.take_inventory(config, os.environ, here, opened)
+    with writable_journal() as journal:
+        if not journal.exists:
+            _show_without_journal(journal.inventory())
+            return
+        counts = journal.count()
+        newest = next(iter(journal.list(limit=1).items), None)
+        newest_id = _typed_id(newest.id, journal) if newest else ""
+        on_disk = journal.inventory()
     _show_journal(counts, on_disk)
     new = f"archive {count(on_disk.new_files, 'file')} ({size(on_disk.new_bytes)})"
     _show_next_steps(
@@ -124,10 +118,10 @@ def _show_journal(counts: Counts, on_disk: Inventory) -> None:
         show("")
 
 
-def _typed_id(id_: str, opened: Archive) -> str:
+def _typed_id(id_: str, journal: Journal) -> str:
     """An id as a user would type it: on a terminal, a prefix if that is unambiguous."""
     prefix = id_[:_ID_PREFIX_CHARS]
-    return prefix if out().width is not None and len(opened.store.find(prefix)) == 1 else id_
+    return prefix if out().width is not None and len(journal.find(prefix)) == 1 else id_
 
 
 def _show_next_steps(*steps: tuple[str, str] | None) -> None:
@@ -144,5 +138,5 @@ def _show_next_steps(*steps: tuple[str, str] | None) -> None:
 
 def _program() -> str:
     """How to call `aj` for the same journal again."""
-    has_home = len(sys.argv) > 1 and sys.argv[1].startswith("--home")
-    return f"{command_name()} --home {shlex.quote(os.environ['AJ_HOME'])}" if has_home else command_name()
+    folder = _home.option()
+    return f"{command_name()} --home {shlex.quote(folder)}" if folder is not None else command_name()

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import journal
-from agent_journal.archive.store import Status
-from agent_journal.cli._journal import MAX_PRINTED_PROBLEMS, open_archive, settings
+from agent_journal.cli._journal import MAX_PRINTED_PROBLEMS, open_journal, settings
 from agent_journal.cli._run import PARTLY
+from agent_journal.journal import Status
 from agent_journal.terminal import progress, say, show
 
 if TYPE_CHECKING:
-    from agent_journal.archive.candidates import Result
+    from agent_journal.journal import Result
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,13 +22,13 @@ def command(*, from_vault: bool) -> int:
 
     Embeddings for semantic search stay as they are; 'aj embed --rebuild' computes them again.
     """
-    config = settings()
-    open_archive().close()  # raises if there is no journal
     results: list[Result] = []
-    with progress(unit="entries") as line:
-        journal.reindex(config, from_vault=from_vault, on_result=results.append, on_progress=line.update)
-    with open_archive() as archive:
-        show(f"{archive.store.indexable():,} entries are in the index")
+    with open_journal(settings()) as journal:
+        with progress(unit="entries") as line:
+            entries = journal.reindex(
+                from_vault=from_vault, on_result=results.append, on_progress=line.update
+            )
+        show(f"{entries:,} entries are in the index")
     damaged = [each for each in results if each.status == Status.UNREADABLE]
     for each in damaged[:MAX_PRINTED_PROBLEMS]:
         say(f"{each.status}: {each.file}: {each.notes[0] if each.notes else 'it could not be re-imported'}")

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_journal import archive, journal
-from agent_journal.cli._journal import open_archive, report_waiting, settings
+from agent_journal.cli._journal import report_waiting, writable_journal
 from agent_journal.cli._run import PARTLY
 from agent_journal.terminal import progress, say, show, show_json
 from agent_journal.terminal.command_name import with_command_name
 from agent_journal.text.humanize import size
 
 if TYPE_CHECKING:
-    from agent_journal.archive.repairing import Lost, Repaired, RepairOutcome
+    from agent_journal.journal import Lost, Repaired, RepairOutcome
 
 _MAX_LISTED_NAMES = 5
 
@@ -37,14 +36,10 @@ def command(*, backup: str | None, accept_loss: bool, as_json: bool) -> int:
     disk, then from a backup; rows are rebuilt from the vault. Only bytes with the right hash are accepted.
     Exit code 3 if something is lost.
     """
-    config = settings()
     if backup is not None and not Path(backup).is_dir():
         raise click.BadParameter(f"{backup} is not a folder", param_hint="--from")
-    if not archive.exists(config.home):
-        open_archive()  # raises: there is no journal
-    with progress(unit="") as line:
+    with writable_journal() as journal, progress(unit="") as line:
         outcome = journal.repair(
-            config,
             None if backup is None else Path(backup),
             gives_up=accept_loss,
             on_message=lambda text: line.update(0, text=text),

@@ -16,7 +16,7 @@ from agent_journal.cli._filters import (
     project_text,
     unknown_name,
 )
-from agent_journal.cli._journal import report_upgrade, settings
+from agent_journal.cli._journal import open_journal, settings
 from agent_journal.search.query import FIELDS, Filters, parse
 from agent_journal.terminal import out, say, show_json
 from agent_journal.terminal.local_times import age, short
@@ -25,8 +25,8 @@ from agent_journal.text.humanize import count
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_journal.archive.store import EntryView
     from agent_journal.config import Config
+    from agent_journal.journal import EntryView
     from agent_journal.journal.search import Answer, Hit, Mode
     from agent_journal.search.marking import Snippet
     from agent_journal.search.query import Query, Term
@@ -167,7 +167,7 @@ def command(
         return
     config = settings()
     context_size = context if context is not None else config.search.default_context if as_json else 0
-    with journals.Journal(config, report_upgrade) as journal:
+    with open_journal(config) as journal:
         within = Filters(conversations=tuple(journal.one(name).key for name in names))
         query = query._replace(filters=query.filters + within)
         max_hits = limit or config.search.max_results
@@ -176,7 +176,7 @@ def command(
         )
         for hit in answer.hits:
             if as_json:
-                show_json(_as_data(hit))
+                show_json(hit.to_dict())
             else:
                 _show(hit, out(), now, with_score=with_score)
         if answer.hits and not as_json and out().width is not None:
@@ -249,40 +249,6 @@ def _update_index(answer: Answer, config: Config) -> None:
         say("aj: The search index is up to date.")
     else:
         say("aj: Cannot write the search index now; the next 'aj sync' updates it.")
-
-
-def _as_data(hit: Hit) -> dict[str, object]:
-    listed = hit.conversation
-    return {
-        "conversation": listed.id if listed else None,
-        "message": hit.entry.message or None,
-        "source": listed.source if listed else hit.entry.source or None,
-        "title": listed.title if listed else None,
-        "project": listed.project if listed else None,
-        "role": hit.entry.role or None,
-        "at": hit.entry.at,
-        "score": round(hit.score, 4),
-        "field": hit.field,
-        "snippet": hit.snippet.text,
-        "marks": hit.snippet.marks,
-        "text": hit.entry.text,
-        "context": [
-            {"message": each.message, "role": each.role, "at": each.at, "text": each.text, "place": place}
-            for place, side in (("before", hit.before), ("behind", hit.after))
-            for each in side
-        ],
-        "others": [
-            {
-                "conversation": each.conversation,
-                "message": each.message or None,
-                "role": each.role or None,
-                "at": each.at,
-                "score": round(each.score, 4),
-            }
-            for each in hit.others
-        ],
-        "copies": hit.copies,
-    }
 
 
 def _show(hit: Hit, sink: Sink, now: float, *, with_score: bool) -> None:

@@ -7,24 +7,18 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import readers
-from agent_journal.archive.salvage import RecoveringReader
-from agent_journal.cli._journal import open_archive
+from agent_journal.cli._journal import open_journal
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._options import REDACT_HELP, REDACT_PERSONAL_HELP
 from agent_journal.cli._run import FAILED, PARTLY
 from agent_journal.conversion import transforms
-from agent_journal.decoding.text_encoding import encodable
 from agent_journal.notes import Notes
 from agent_journal.terminal import out, say, show, show_json
 from agent_journal.text.sanitize import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from agent_journal.archive import Archive
-    from agent_journal.archive.store import Listed, Outline
+    from agent_journal.journal import ConversationLoader, Damage, Journal, Listed
     from agent_journal.model import Conversation
-    from agent_journal.model.tree import Entry
 
 
 # Of a larger conversation, only what is shown is read.
@@ -73,20 +67,21 @@ def command(
     no_pager: bool,
 ) -> int:
     """Show a conversation, or with @MESSAGE the part around a message. A prefix of an id is enough."""
-    with open_archive() as archive:
-        conversation_name, message = _split_name(name, archive)
+    damage: list[Damage] = []
+    with open_journal() as journal:
+        conversation_name, message = _split_name(name, journal)
         if message is not None and last is not None:
             raise click.UsageError("@MESSAGE and --last cannot be combined.")
-        listed = archive.find_conversation(conversation_name)
+        listed = journal.one(conversation_name)
         if resume:
-            return _show_resume_command(_main_conversation(archive, listed))
-        sound = RecoveringReader(archive)
-        loader: _EntryLoader | None = None
-        is_small = archive.store.size_of(listed.key) <= _MAX_LOADED_BYTES
+            return _show_resume_command(_main_conversation(journal, listed))
+        loader: ConversationLoader | None = None
+        is_small = journal.size_of(listed) <= _MAX_LOADED_BYTES
         if as_json or redact or redact_personal or is_small:
-            conversation = sound.conversation(listed.key)
+            conversation = journal.get(listed, on_damage=damage.append)
         else:
-            loader = _EntryLoader(sound, listed.key, archive.store.outline(listed.key))
+            loader = journal.load(listed)
+            loader.damage = damage
             conversation = loader.conversation
         if redact or redact_personal:
             conversation = _redacted(conversation, personal=redact_personal)
@@ -94,8 +89,8 @@ def command(
             if last is not None:
                 conversation = transforms.last(transforms.branch(conversation, branch), last)
             show_json(conversation)
-            return _report_damage(sound)
-        children = [(each.id, each.title, each.relation) for each in archive.store.children(listed.key)]
+            return _report_damage(listed, damage)
+        children = [(each.id, each.title, each.relation) for each in journal.children(listed)]
         from agent_journal.terminal.conversation import show_conversation  # noqa: PLC0415 (only for people)
         from agent_journal.terminal.pager import paged  # noqa: PLC0415
         from agent_journal.terminal.view import View  # noqa: PLC0415
@@ -114,45 +109,20 @@ def command(
             show_conversation(conversation, sink, view, source_title=title, children=children, load=loader)
     if listed.source_missing and out().width is not None:
         say("aj: The file of this conversation is gone from disk, but still in the journal.")
-    return _report_damage(sound)
+    return _report_damage(listed, damage)
 
 
-class _EntryLoader:
-    """Loads the entries of a large conversation when they are shown."""
-
-    def __init__(self, sound: RecoveringReader, key: int, outline: Outline) -> None:
-        self.conversation = outline.conversation
-        self._sound = sound
-        self._key = key
-        entries = zip(outline.conversation.timeline, outline.keys, outline.sizes, strict=True)
-        self._key_and_size = {id(entry): (key, size) for entry, key, size in entries}
-
-    def entries(self, outlined: Sequence[Entry]) -> list[Entry]:
-        """The complete entries."""
-        keys = [self._key_and_size[id(entry)][0] for entry in outlined if id(entry) in self._key_and_size]
-        loaded = self._sound.entries(self._key, keys)
-        return [
-            loaded.get(self._key_and_size[id(entry)][0], entry) if id(entry) in self._key_and_size else entry
-            for entry in outlined
-        ]
-
-    def size(self, outlined: Entry) -> int:
-        """The size of an entry in bytes."""
-        return self._key_and_size[id(outlined)][1] if id(outlined) in self._key_and_size else 0
-
-
-def _report_damage(sound: RecoveringReader) -> int:
+def _report_damage(listed: Listed, damage: list[Damage]) -> int:
     """Report damage in what was shown; returns the exit code."""
-    damage = sound.take_reports()
     for each in damage:
-        say(f"aj: {each.name}: {each}")
-    return PARTLY if any(each.missing for each in damage) else 0
+        say(f"aj: {listed.source}:{listed.id}: {each.description}")
+    return PARTLY if any(each.is_missing for each in damage) else 0
 
 
-def _split_name(name: str, archive: Archive) -> tuple[str, str | None]:
+def _split_name(name: str, journal: Journal) -> tuple[str, str | None]:
     """The names of the conversation and of the message. Either id may contain an @."""
     ends = [len(name), *(index for index in reversed(range(len(name))) if name[index] == "@")]
-    end = next((end for end in ends if archive.store.find(encodable(name[:end]))), name.find("@"))
+    end = next((end for end in ends if journal.find(name[:end])), name.find("@"))
     return (name, None) if end in {-1, len(name)} else (name[:end], name[end + 1 :])
 
 
@@ -170,11 +140,11 @@ def _title(source: str) -> str:
     return reader.INFO.title if reader else source
 
 
-def _main_conversation(archive: Archive, listed: Listed) -> Listed:
+def _main_conversation(journal: Journal, listed: Listed) -> Listed:
     """The conversation that a subagent works for; a tool cannot resume that of the subagent."""
     visited = {listed.id}
     while listed.relation == "subagent" and listed.parent_id and listed.parent_id not in visited:
-        parents = archive.store.find(f"{listed.source}:{listed.parent_id}")
+        parents = journal.find(f"{listed.source}:{listed.parent_id}")
         if len(parents) != 1:
             break
         listed = parents[0]

@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent_journal import journal
-from agent_journal.archive import checking
-from agent_journal.archive.store import Status
-from agent_journal.cli._journal import conversation_count, open_archive, settings
-from agent_journal.journal import embeddings, index_upkeep
+from agent_journal.cli._journal import conversation_count, open_journal, settings
 from agent_journal.terminal import out, show, show_json
 from agent_journal.terminal.command_name import with_command_name
 from agent_journal.terminal.local_times import short
@@ -18,8 +14,7 @@ from agent_journal.terminal.table import Column, show_table
 from agent_journal.text.humanize import count, missing_files, size, unread_files
 
 if TYPE_CHECKING:
-    from agent_journal.archive import Archive
-    from agent_journal.config import Config
+    from agent_journal.journal import UnreadFile
 
 _COLUMNS = (
     Column("source"),
@@ -36,39 +31,13 @@ _COLUMNS = (
 )
 def command(*, problems: bool, as_json: bool) -> None:
     """Show what is in the journal, how large it is, and whether the search index is up to date."""
-    with open_archive() as archive:
+    with open_journal(settings()) as journal:
         if problems:
-            _show_problems(archive, as_json=as_json)
+            _show_problems(journal.unread_files(), as_json=as_json)
         elif as_json:
-            show_json(state_of(archive, settings()))
+            show_json(journal.status().to_dict())
         else:
-            _show(state_of(archive, settings()))
-
-
-def state_of(archive: Archive, config: Config) -> dict[str, Any]:
-    """The state of a journal as data."""
-    counts = archive.store.counts()
-    return {
-        "home": str(config.home),
-        "conversations": counts.conversations,
-        "aside": counts.hidden_from_lists,
-        "messages": counts.messages,
-        "tool_calls": counts.tool_calls,
-        "memories": counts.memories,
-        "sources": counts.by_source,
-        "files": counts.sources,
-        "missing": counts.missing,
-        "partly": counts.partly,
-        "unread": counts.unread,
-        "bytes": counts.bytes,
-        "disk": journal.disk_usage(config),
-        "vault": {
-            "damaged": len(checking.vault_damage(archive)),
-            "read_at": checking.vault_read_at(archive),
-        },
-        "index": index_upkeep.read_state(archive, config),
-        "vectors": embeddings.read_state(archive, config)._asdict(),
-    }
+            _show(journal.status().to_dict())
 
 
 def _show(state: dict[str, Any]) -> None:
@@ -118,16 +87,14 @@ def _show_embeddings(vectors: dict[str, Any]) -> None:
         )
 
 
-def _show_problems(archive: Archive, *, as_json: bool) -> None:
-    for row in archive.store.sources():
-        if row.status not in {Status.IMPORTED, Status.FORGOTTEN}:
-            notes = archive.store.source_by_key(row.key).notes
-            if as_json:
-                show_json({"file": row.path, "status": row.status, "bytes": row.defects, "notes": notes})
-                continue
-            show(f"{row.path}: {row.status}, {row.defects:,} bytes")
-            for note in notes:
-                # Notes of a folder or zip state which file in it they are about.
-                file = note["file"].removeprefix(row.path).lstrip("/")
-                location = " ".join(part for part in (file, note["where"]) if part)
-                show("  " + ": ".join(part for part in (location, note["kind"], note["detail"]) if part))
+def _show_problems(files: list[UnreadFile], *, as_json: bool) -> None:
+    for each in files:
+        if as_json:
+            show_json(each.to_dict())
+            continue
+        show(f"{each.file}: {each.status}, {each.bytes:,} bytes")
+        for note in each.notes:
+            # Notes of a folder or zip state which file in it they are about.
+            file = note["file"].removeprefix(each.file).lstrip("/")
+            location = " ".join(part for part in (file, note["where"]) if part)
+            show("  " + ": ".join(part for part in (location, note["kind"], note["detail"]) if part))

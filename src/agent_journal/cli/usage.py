@@ -15,11 +15,10 @@ from agent_journal.cli._filters import (
     is_filtered,
     timestamp_in,
 )
-from agent_journal.cli._journal import open_archive, settings
+from agent_journal.cli._journal import open_journal, settings
 from agent_journal.terminal import say, show_json
 from agent_journal.usage import GROUPINGS, PERIODS
-from agent_journal.usage.periods import current_slot, parse_zone
-from agent_journal.usage.reporting import build_report
+from agent_journal.usage.periods import parse_zone
 
 if TYPE_CHECKING:
     from agent_journal.usage import By, Report, Row, TokenTotals
@@ -67,20 +66,11 @@ def command(
         for name, at in (("since", since), ("until", until))
         if at is not None
     }
-    config = settings()
-    with open_archive() as archive:
-        report = build_report(
-            archive.store,
-            config,
-            by,
-            conversation_filter({**filters, **span}),
-            zone=zone,
-            now=current_slot(),
-            estimate=estimate,
-        )
+    with open_journal(settings()) as journal:
+        report = journal.usage(by, conversation_filter({**filters, **span}), timezone, estimate=estimate)
         why_empty = ""
         if not report.rows:
-            why_empty = explain_no_match(archive.store, filters) or _no_usage({**filters, **span})
+            why_empty = explain_no_match(journal, filters) or _no_usage({**filters, **span})
     rows = _most_relevant(
         report, limit if limit is not None or as_json or as_csv else _usage.MAX_ROWS.get(by)
     )

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from agent_journal import readers
-from agent_journal.archive.store import Status
-from agent_journal.cli._journal import settings
+from agent_journal.cli._journal import writable_journal
 from agent_journal.cli._options import SOURCE_HELP
-from agent_journal.journal.watch import Watcher
+from agent_journal.journal import Status
 from agent_journal.terminal import flush, say, show, show_json
 
 if TYPE_CHECKING:
-    from agent_journal.archive.candidates import Result
+    from agent_journal.journal import Result
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file that is imported.")
 def command(*, names: tuple[str, ...], as_json: bool) -> None:
     """Import new conversations like 'aj sync', then keep importing as agents write, until interrupted."""
-    infos = [readers.get(name).INFO for name in names] or [each.INFO for each in readers.discover().values()]
 
     def report(result: Result) -> None:
         if as_json:
@@ -33,4 +31,7 @@ def command(*, names: tuple[str, ...], as_json: bool) -> None:
             show(f"{result.source}  +{result.new_messages + result.new_memories:,}  {result.file}")
         flush()
 
-    Watcher(settings(), infos, report, lambda text: say(f"aj: {text}")).run()
+    for name in names:
+        readers.get(name)  # raises if there is no such source
+    with writable_journal() as journal:
+        journal.watch(names, on_result=report, on_message=lambda text: say(f"aj: {text}")).run()

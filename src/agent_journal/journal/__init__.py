@@ -19,34 +19,62 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_journal.archive.store import SORTS, Filter, Listed, Sort
+    from agent_journal.archive.backup import Copied
+    from agent_journal.archive.candidates import Result
+    from agent_journal.archive.repairing import Lost, Repaired, RepairOutcome
+    from agent_journal.archive.store import SORTS, Counts, EntryView, Filter, Listed, Sort, Status
     from agent_journal.journal.clock import utc_now
+    from agent_journal.journal.doctor import Finding
+    from agent_journal.journal.embeddings import State
     from agent_journal.journal.erasing import Erased, finish_erasing, finish_forgetting, forget
+    from agent_journal.journal.export import ExportChoice, ExportOptions, ExportReport, ExportTarget
+    from agent_journal.journal.forgetting import FinishedForget, ForgetPlan, Forgotten
     from agent_journal.journal.importing import Summary, import_files, sync
+    from agent_journal.journal.inventory import Inventory, SourceInventory
     from agent_journal.journal.journal import Journal
+    from agent_journal.journal.loading import ConversationLoader
     from agent_journal.journal.paging import ConversationOutline, Fork, MessagePage, Page, Prompt
+    from agent_journal.journal.search import Answer, Hit, RelatedHit
     from agent_journal.journal.sessions import Damage
+    from agent_journal.journal.status import JournalStatus, UnreadFile
     from agent_journal.journal.upkeep import (
         describe_rebuilt_index,
         disk_usage,
         embed,
         embed_in_background,
+        is_part_of_journal,
         reindex,
         repair,
         update_index,
     )
+    from agent_journal.journal.verification import CheckReport
+    from agent_journal.journal.watch import Watcher
 
 _NAMES = {
-    "archive.store": "SORTS Filter Listed Sort",
+    "archive.backup": "Copied",
+    "archive.candidates": "Result",
+    "archive.repairing": "Lost Repaired RepairOutcome",
+    "archive.store": "SORTS Counts EntryView Filter Listed Sort Status",
     "journal.clock": "utc_now",
+    "journal.doctor": "Finding",
+    "journal.embeddings": "State",
     "journal.erasing": "Erased finish_erasing finish_forgetting forget",
+    "journal.export": "ExportChoice ExportOptions ExportReport ExportTarget",
+    "journal.forgetting": "FinishedForget ForgetPlan Forgotten",
     "journal.importing": "Summary import_files sync",
+    "journal.inventory": "Inventory SourceInventory",
     "journal.journal": "Journal",
+    "journal.loading": "ConversationLoader",
     "journal.paging": "ConversationOutline Fork MessagePage Page Prompt",
+    "journal.search": "Answer Hit RelatedHit",
     "journal.sessions": "Damage",
+    "journal.status": "JournalStatus UnreadFile",
     "journal.upkeep": (
-        "describe_rebuilt_index disk_usage embed embed_in_background reindex repair update_index"
+        "describe_rebuilt_index disk_usage embed embed_in_background is_part_of_journal reindex repair "
+        "update_index"
     ),
+    "journal.verification": "CheckReport",
+    "journal.watch": "Watcher",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -54,18 +82,45 @@ _OLD_NAMES = {"mend": "update_index"}
 
 __all__ = [
     "SORTS",
+    "Answer",
+    "CheckReport",
+    "ConversationLoader",
     "ConversationOutline",
+    "Copied",
+    "Counts",
     "Damage",
+    "EntryView",
     "Erased",
+    "ExportChoice",
+    "ExportOptions",
+    "ExportReport",
+    "ExportTarget",
     "Filter",
+    "Finding",
+    "FinishedForget",
+    "ForgetPlan",
+    "Forgotten",
     "Fork",
+    "Hit",
+    "Inventory",
     "Journal",
+    "JournalStatus",
     "Listed",
+    "Lost",
     "MessagePage",
     "Page",
     "Prompt",
+    "RelatedHit",
+    "RepairOutcome",
+    "Repaired",
+    "Result",
     "Sort",
+    "SourceInventory",
+    "State",
+    "Status",
     "Summary",
+    "UnreadFile",
+    "Watcher",
     "describe_rebuilt_index",
     "disk_usage",
     "embed",
@@ -74,6 +129,7 @@ __all__ = [
     "finish_forgetting",
     "forget",
     "import_files",
+    "is_part_of_journal",
     "reindex",
     "repair",
     "sync",

@@ -94,6 +94,12 @@ def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: i
             opened.close()
 
 
+def adopt(home: Path) -> None:
+    """Assign a journal that another machine used to this one."""
+    archive.open_to_read(home).close()  # raises if there is no journal
+    archive.open_to_write(home, create=False, adopt=True).close()
+
+
 def _config(home: Path) -> Finding:
     path = home / FILE_NAME
     return Finding(topic="config", says=f"{path}" if path.exists() else "default settings")

@@ -7,7 +7,6 @@ lock of their own.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from contextlib import contextmanager, suppress
@@ -364,7 +363,7 @@ def start_in_background(archive: Archive, config: Config) -> bool:
         return True
     import subprocess  # noqa: PLC0415 (slow to import, and rarely needed)
 
-    command = [sys.executable, "-m", "agent_journal", "embed", "--quiet"]
+    command = [sys.executable, "-m", "agent_journal", "--home", str(config.home), "embed", "--quiet"]
     with suppress(OSError):
         subprocess.Popen(  # noqa: S603 (our own program)
             command,
@@ -372,7 +371,6 @@ def start_in_background(archive: Archive, config: Config) -> bool:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=config.home,
-            env={**os.environ, "AJ_HOME": str(config.home)},
             start_new_session=True,
         )
         return True

@@ -2,29 +2,77 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+from itertools import chain
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent_journal import readers
-from agent_journal.conversion import transforms
+from agent_journal import readers, writers
+from agent_journal.conversion import output, transforms
 from agent_journal.errors import AgentJournalError, NoSuchMessage
-from agent_journal.model import Conversation, Memory
+from agent_journal.model import Conversation, Memory, tree
 from agent_journal.notes import Kind
-from agent_journal.redaction import redact
+from agent_journal.redaction import REDACTIONS_KEY, redact
 from agent_journal.usage.prices import Prices
 from agent_journal.writers import RelatedConversation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from agent_journal.archive.store import Filter, Listed
     from agent_journal.config import Config
     from agent_journal.journal.journal import Journal
     from agent_journal.journal.sessions import Damage
-    from agent_journal.model import Message, Relation
-    from agent_journal.writers import Run
+    from agent_journal.model import Item, Message, Relation
+    from agent_journal.notes import Notes
+    from agent_journal.writers import Images, Run, Theme
+
+
+class ExportChoice(NamedTuple):
+    """Which conversations to export: by name, by a query and a filter, or everything with all memories."""
+
+    names: Sequence[str] = ()
+    query: str | None = None
+    wanted: Filter | None = None
+    everything: bool = False
+    limit: int | None = None
+    with_subagents: bool = True
+
+
+class ExportTarget(NamedTuple):
+    """Where and how to write."""
+
+    format: str
+    path: str | None = None
+    """A file, a folder that ends with `/`, or a zip; None is `standard`."""
+    standard: IO[bytes] | None = None
+    theme: Theme = "auto"
+    images: Images = "auto"
+
+
+class ExportReport(Struct, kw_only=True):
+    """What was exported."""
+
+    format: str
+    path: str | None
+    conversations: list[dict[str, Any]]
+    """Of each, the id, source, title and number of messages, and how many secrets were redacted by kind."""
+    memories: int
+    redacted: int
+    """The number of secrets."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the totals as JSON values; `conversations` are separate."""
+        return {
+            "total": True,
+            "conversations": len(self.conversations),
+            "memories": self.memories,
+            "format": self.format,
+            "output": self.path,
+            "redacted": self.redacted,
+        }
+
 
 ExportedItem = TypeVar("ExportedItem", Conversation, Memory)
 _INITIAL_MAX_HITS = 1000
@@ -66,6 +114,69 @@ class ListPrices:
     def save_cache(self) -> None:
         """Save the looked-up prices for the next time."""
         self._prices.save_cache()
+
+
+def export(
+    journal: Journal,
+    choice: ExportChoice,
+    target: ExportTarget,
+    options: ExportOptions,
+    *,
+    config: Config,
+    notes: Notes,
+    on_progress: Callable[[int, int, str], None] | None = None,
+) -> ExportReport:
+    """Write conversations in a format; nothing is written if there are none.
+
+    `on_progress` gets the number of conversations, their total, and the title of the current one. What cannot
+    be read is noted, and the rest is written.
+    """
+    chosen = choose(journal, choice)
+    writer = writers.get(target.format)
+    prices = ListPrices(config)
+    run = output.new_run(notes, theme=target.theme, images=target.images, list_price=prices.answer_cost)
+    report = ExportReport(format=writer.INFO.name, path=target.path, conversations=[], memories=0, redacted=0)
+
+    def items() -> Iterator[Item]:
+        for listed, item in export_items(journal, chosen, options, run):
+            if on_progress is not None:
+                on_progress(len(report.conversations) + 1, len(chosen), listed.title or listed.id)
+            report.conversations.append(_describe(listed, item))
+            yield item
+        if choice.everything:
+            yield from (redact_item(memory, options, run) for memory in journal.memories())
+
+    pending = items()
+    first = next(pending, None)  # nothing is written if there are no items
+    if first is not None:
+        written = output.write_while_read(chain([first], pending), writer, target.path, run, target.standard)
+        report.memories = written - len(report.conversations)
+    prices.save_cache()
+    report.redacted = notes.counts.get(Kind.REDACTED, 0)
+    return report
+
+
+def choose(journal: Journal, choice: ExportChoice) -> list[Listed]:
+    """Return the conversations to export."""
+    if choice.names:
+        chosen = [*{each.key: each for each in map(journal.one, choice.names)}.values()][: choice.limit]
+    elif choice.query is not None:
+        chosen = find_conversations(journal, choice.query, choice.wanted, choice.limit)
+    else:
+        chosen = journal.list(choice.wanted, limit=choice.limit).items
+    return with_subagents(journal, chosen) if choice.with_subagents and not choice.everything else chosen
+
+
+def _describe(listed: Listed, item: Conversation) -> dict[str, Any]:
+    redacted = item.extra.get(REDACTIONS_KEY)
+    messages = sum(1 for _ in tree.messages(item))
+    described: dict[str, Any] = {
+        "id": listed.id,
+        "source": listed.source,
+        "title": listed.title,
+        "messages": messages,
+    }
+    return {**described, REDACTIONS_KEY: redacted} if redacted else described
 
 
 def find_conversations(journal: Journal, query: str, wanted: Filter | None, most: int | None) -> list[Listed]:

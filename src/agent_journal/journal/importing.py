@@ -11,7 +11,7 @@ from agent_journal.journal.clock import utc_now
 from agent_journal.journal.erasing import finishing_erasure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from agent_journal.archive import Archive
     from agent_journal.archive.candidates import ImportCandidate, Result
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.syncing import Scan
     from agent_journal.config import Config
     from agent_journal.notes import Notes
+    from agent_journal.readers import ReaderInfo
 
 # A second process takes a third of a second to start, which pays off for this much input.
 _WORKER_MIN_BYTES = 32 << 20
@@ -31,6 +32,10 @@ class Summary(NamedTuple):
     unchanged: int
     missing: int
     read_again: int
+
+    def to_dict(self) -> dict[str, int]:
+        """Return this as JSON values."""
+        return self._asdict()
 
 
 def sync(
@@ -78,6 +83,32 @@ def sync(
                     _take_all(running, scan, changed, now, largest_media=largest, reports=reports)
             missing = scan.mark_missing() if is_all else 0
         return Summary(scan.unchanged, missing, len(outdated))
+
+
+def find_candidates(
+    config: Config, archive: Archive, infos: Sequence[ReaderInfo], note: Notes
+) -> Iterator[ImportCandidate]:
+    """Yield every file and folder on this machine with conversations of these sources."""
+    from agent_journal import discovery  # noqa: PLC0415 (an import does not need it)
+    from agent_journal.archive.syncing import existing_projects, locate_candidates  # noqa: PLC0415
+
+    here = discovery.here()
+    return locate_candidates(config, infos, os.environ, here, projects=existing_projects(archive), note=note)
+
+
+def infos_of(sources: Iterable[str]) -> list[ReaderInfo]:
+    """Return the readers of sources, or all."""
+    from agent_journal import readers  # noqa: PLC0415 (slow to import)
+
+    return [readers.get(name).INFO for name in sources] or [each.INFO for each in readers.discover().values()]
+
+
+def absolute_candidate(path: str) -> ImportCandidate:
+    """Return a path that a user named as the ledger stores it."""
+    from agent_journal.archive.candidates import ImportCandidate  # noqa: PLC0415
+    from agent_journal.inputs.input import is_address  # noqa: PLC0415
+
+    return ImportCandidate(path if path == "-" or is_address(path) else os.path.abspath(path))  # noqa: PTH100
 
 
 def _by_source_and_age(candidate: ImportCandidate) -> tuple[str, int]:

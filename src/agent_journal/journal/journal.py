@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from functools import partial
@@ -16,18 +17,33 @@ from agent_journal.journal.sessions import SessionPool
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
-    from agent_journal.archive.store import Filter, Listed, Sort
+    from agent_journal.archive.backup import Copied
+    from agent_journal.archive.candidates import Result
+    from agent_journal.archive.repairing import RepairOutcome
+    from agent_journal.archive.store import Counts, Filter, Listed, Sort
     from agent_journal.blame.answer import Blame
     from agent_journal.config import Config
+    from agent_journal.journal.doctor import Finding
+    from agent_journal.journal.embeddings import State
+    from agent_journal.journal.export import ExportChoice, ExportOptions, ExportReport, ExportTarget
+    from agent_journal.journal.forgetting import FinishedForget, ForgetPlan, Forgotten
+    from agent_journal.journal.importing import Summary
+    from agent_journal.journal.inventory import Inventory
+    from agent_journal.journal.loading import ConversationLoader
     from agent_journal.journal.paging import BranchCache, ConversationOutline, MessagePage, Page
     from agent_journal.journal.search import Answer, Mode
     from agent_journal.journal.search_resources import SearchResources
     from agent_journal.journal.sessions import Damage, ReadSession
     from agent_journal.journal.shown import ShownCache, ShownConversation, ShownEntries
+    from agent_journal.journal.status import JournalStatus, UnreadFile
+    from agent_journal.journal.verification import CheckReport
+    from agent_journal.journal.watch import Watcher
     from agent_journal.model import Conversation, Link, Media, Memory
+    from agent_journal.notes import Notes
     from agent_journal.search.query import Filters, Query
     from agent_journal.usage import By, Report
 
@@ -38,14 +54,32 @@ class Journal(Closing):
     Any number of threads may share it. Close it, or use it in a `with` statement.
     """
 
-    def __init__(self, config: Config, on_migrate: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, config: Config, on_migrate: Callable[[], None] | None = None, *, must_exist: bool = True
+    ) -> None:
+        """Open a journal, or with `must_exist=False` one that the first `sync` or `import_` may create.
+
+        `on_migrate` is called before the tables of a journal of an older version are upgraded.
+        """
+        self.config = config
         self._config = config
+        self._on_migrate = on_migrate
         self._sessions = SessionPool(config.home, partial(archive.open_to_read, config.home, on_migrate))
         self._lock = threading.Lock()
         self._search_resources: SearchResources | None = None
         self._branch_cache: BranchCache | None = None
         self._shown_cache: ShownCache | None = None
-        with self._reading():  # raises if there is no usable journal
+        if must_exist:
+            self.require()
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a journal, or what is left of one."""
+        return archive.exists(self._config.home)
+
+    def require(self) -> None:
+        """Raise UnusableArchive if there is no usable journal."""
+        with self._reading():
             pass
 
     def list(
@@ -93,8 +127,7 @@ class Journal(Closing):
         With `exact`, messages have the source's own form too, for writers that promise it. With `media`, the
         conversation has the images and files that are stored for it. `on_damage` gets any damage that is met.
         """
-        allowed_mb = self._config.storage.max_inflated_mb or None
-        with self._reading() as session, compressed.allowing(allowed_mb):
+        with self._reading() as session, self._limits():
             key = _find(session, name).key
             conversation = session.native.read(key) if exact else session.recovering.conversation(key)
             if media:
@@ -157,6 +190,19 @@ class Journal(Closing):
             if not 0 <= part < len(parts):
                 raise NoSuchMessage(f"branch {part}")
             return read_entries(session, listed, parts[part], start, limit)
+
+    def size_of(self, name: str | Listed) -> int:
+        """Return the size of a conversation's entries in bytes."""
+        with self._reading() as session:
+            return session.archive.store.size_of(_find(session, name).key)
+
+    def load(self, name: str | Listed) -> ConversationLoader:
+        """Return the outline of a conversation, and what reads its entries when they are needed."""
+        from agent_journal.journal.loading import ConversationLoader  # noqa: PLC0415
+
+        with self._reading() as session:
+            key = _find(session, name).key
+            return ConversationLoader(self._reading, key, session.archive.store.outline(key))
 
     def children(self, name: str | Listed) -> builtins.list[Listed]:
         """Return the conversations that started from one: subagents, forks, continuations."""
@@ -270,6 +316,276 @@ class Journal(Closing):
                 session.archive.store, self._config, by, wanted, zone=zone, now=now, estimate=estimate
             )
 
+    def count(self) -> Counts:
+        """Return how much is in the journal."""
+        with self._reading() as session:
+            return session.archive.store.counts()
+
+    def unknown_filters(self, **values: str | None) -> builtins.list[tuple[str, str]]:
+        """Return those of some filter values that nothing has; the names are kinds, such as `source`."""
+        from agent_journal.search.query import match_values  # noqa: PLC0415 (only if nothing matches)
+
+        with self._reading() as session:
+            store = session.archive.store
+            return [
+                (kind, value)
+                for kind, value in values.items()
+                if value and not match_values(kind, [value], store.values(kind))
+            ]
+
+    def status(self) -> JournalStatus:
+        """Return what is in the journal, how large it is, and whether index and embeddings are complete."""
+        from agent_journal.journal.status import read_status  # noqa: PLC0415
+
+        with self._reading() as session:
+            return read_status(session.archive, self._config)
+
+    def unread_files(self) -> builtins.list[UnreadFile]:
+        """Return the files of which not everything could be read, and why."""
+        from agent_journal.journal.status import unread_files  # noqa: PLC0415
+
+        with self._reading() as session:
+            return unread_files(session.archive)
+
+    def inventory(self) -> Inventory:
+        """Look at what the known tools have stored on this machine, and what of it is not archived yet."""
+        from agent_journal import discovery  # noqa: PLC0415
+        from agent_journal.journal.inventory import take_inventory  # noqa: PLC0415
+
+        here = discovery.here()
+        if not self.exists:
+            return take_inventory(self._config, os.environ, here, None)
+        with self._reading() as session:
+            return take_inventory(self._config, os.environ, here, session.archive)
+
+    def check(self, *, deep: bool = False) -> CheckReport:
+        """Check rows, vault, index and embeddings, after finishing an interrupted `forget`.
+
+        Each check reads a part of the vault; within a month, they cover all of it. A deep check reads all.
+        """
+        from agent_journal.journal import verification  # noqa: PLC0415
+
+        self.require()
+        finished, unfinished = verification.finish_before(self._config)
+        with self._reading() as session:
+            return verification.check(
+                session.archive, self._config, deep=deep, finished=finished, unfinished=unfinished
+            )
+
+    def doctor(self) -> builtins.list[Finding]:
+        """Return where each tool stores its conversations, when it deletes them, and any problems."""
+        from agent_journal import discovery  # noqa: PLC0415
+        from agent_journal.journal import doctor  # noqa: PLC0415
+
+        return [*doctor.findings(self._config.home, os.environ, discovery.here(), time.time_ns())]
+
+    def sync(
+        self,
+        sources: Iterable[str] = (),
+        *,
+        full: bool = False,
+        note: Notes | None = None,
+        on_result: Callable[[Result], None] | None = None,
+        on_start: Callable[[int, int], None] | None = None,
+        on_unchanged: Callable[[Result], None] | None = None,
+        on_wait: Callable[[str], None] | None = None,
+    ) -> Summary:
+        """Import new and changed conversations of all known tools on this machine, or of some sources.
+
+        With `full`, every file is read again. `on_start` gets the number of files to read and their bytes,
+        `on_result` each file that was read, `on_unchanged` each that was not, and `on_wait` another process
+        that is writing. The journal is created if there is none.
+        """
+        from agent_journal.journal import importing  # noqa: PLC0415 (a search does not need it)
+        from agent_journal.notes import Notes  # noqa: PLC0415
+
+        infos, notes = importing.infos_of(sources), note or Notes()
+        with self._limits():
+            return importing.sync(
+                self._config,
+                lambda opened: importing.find_candidates(self._config, opened, infos, notes),
+                on_result or _ignore,
+                full=full,
+                on_start=on_start,
+                on_unchanged=on_unchanged,
+                on_wait=on_wait,
+            )
+
+    def import_(
+        self,
+        paths: Iterable[str | os.PathLike[str]],
+        *,
+        from_format: str | None = None,
+        note: Notes | None = None,
+        on_result: Callable[[Result], None] | None = None,
+        on_wait: Callable[[str], None] | None = None,
+    ) -> None:
+        """Import exports, folders and zips, or standard input (`-`); the journal is created if there is none.
+
+        What the user excluded is skipped, and noted.
+        """
+        from agent_journal.discovery.excluded import Refused  # noqa: PLC0415
+        from agent_journal.journal import importing  # noqa: PLC0415
+
+        refused = Refused(self._config, os.environ)
+        with self._limits():
+            importing.import_files(
+                self._config,
+                [importing.absolute_candidate(os.fspath(path)) for path in paths],
+                on_result or _ignore,
+                from_format=from_format,
+                note=note,
+                is_refused=refused.really,
+                on_wait=on_wait,
+            )
+
+    def watch(
+        self,
+        sources: Iterable[str] = (),
+        *,
+        on_result: Callable[[Result], None] | None = None,
+        on_message: Callable[[str], None] | None = None,
+    ) -> Watcher:
+        """Return a watcher: its `run` imports like `sync` and then as agents write, until its `stop`."""
+        from agent_journal.journal import importing  # noqa: PLC0415
+        from agent_journal.journal.watch import Watcher  # noqa: PLC0415
+
+        infos = importing.infos_of(sources)
+        return Watcher(self._config, infos, on_result or _ignore, on_message or _ignore)
+
+    def export(
+        self,
+        choice: ExportChoice,
+        target: ExportTarget,
+        options: ExportOptions | None = None,
+        *,
+        note: Notes | None = None,
+        on_progress: Callable[[int, int, str], None] | None = None,
+    ) -> ExportReport:
+        """Write conversations in any format, with secrets redacted unless the options include them."""
+        from agent_journal.journal import export  # noqa: PLC0415
+        from agent_journal.notes import Notes  # noqa: PLC0415
+
+        return export.export(
+            self,
+            choice,
+            target,
+            options or export.ExportOptions(),
+            config=self._config,
+            notes=note or Notes(),
+            on_progress=on_progress,
+        )
+
+    def plan_forget(self, names: Iterable[str] = (), *, everything: bool = False) -> ForgetPlan:
+        """Choose conversations to forget, with their subagents; return also what repeats their content."""
+        from agent_journal.journal import forgetting  # noqa: PLC0415
+
+        with self._reading() as session:
+            if everything:
+                return forgetting.plan_all(session.archive)
+            return forgetting.plan(session.archive, names)
+
+    def forget(
+        self,
+        plan: ForgetPlan,
+        *,
+        with_duplicates: bool = False,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> Forgotten:
+        """Permanently delete conversations; later syncs do not import them again.
+
+        `on_progress` gets the number of entries in the new index and their total. Raises UnfinishedErasure if
+        they are forgotten, but still in some file.
+        """
+        from agent_journal.journal import erasing, forgetting  # noqa: PLC0415
+
+        doomed = [*plan.conversations, *(plan.duplicates if with_duplicates else ())]
+        conversations, erased = erasing.forget(
+            self._config,
+            lambda opened: forgetting.current_keys(doomed, opened.store),
+            on_progress,
+            memories=plan.everything,
+            names=plan.names,
+        )
+        return forgetting.Forgotten(conversations, plan.memories, erased)
+
+    def finish_forget(self, names: Iterable[str] = ()) -> FinishedForget | None:
+        """Finish an earlier `forget` that was interrupted; None if there was none.
+
+        The result says which of some names were those of that `forget`.
+        """
+        from agent_journal.archive.forgetting import hashed_name  # noqa: PLC0415
+        from agent_journal.journal import erasing, forgetting  # noqa: PLC0415
+
+        with self._reading() as session:
+            pending = session.archive.store.pending_erasure()
+        if pending is None:
+            return None
+        erased = erasing.finish_forgetting(self._config)
+        return forgetting.FinishedForget(
+            {name for name in names if hashed_name(name) in pending.names}, erased
+        )
+
+    def reindex(
+        self,
+        *,
+        from_vault: bool = False,
+        on_result: Callable[[Result], None] | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> int:
+        """Rebuild the index, and with `from_vault` first the rows; return the number of its entries."""
+        from agent_journal.journal import upkeep  # noqa: PLC0415
+
+        self.require()
+        with self._limits():
+            upkeep.reindex(
+                self._config, from_vault=from_vault, on_result=on_result or _ignore, on_progress=on_progress
+            )
+        with self._reading() as session:
+            return session.archive.store.indexable()
+
+    def repair(
+        self,
+        backup: Path | None = None,
+        *,
+        gives_up: bool = False,
+        on_message: Callable[[str], None] | None = None,
+        on_wait: Callable[[str], None] | None = None,
+    ) -> RepairOutcome:
+        """Repair damage from the tools' files, a backup, and what is intact; `gives_up` accepts the rest."""
+        from agent_journal.journal import upkeep  # noqa: PLC0415
+
+        if not self.exists:
+            self.require()
+        with self._limits():
+            return upkeep.repair(
+                self._config, backup, gives_up=gives_up, on_message=on_message, on_wait=on_wait
+            )
+
+    def backup(self, path: str | os.PathLike[str]) -> Copied:
+        """Copy the journal into a new or empty folder and verify the copy; a sync may run meanwhile."""
+        from agent_journal.journal import upkeep  # noqa: PLC0415
+
+        return upkeep.backup(self._config, os.fspath(path), self._on_migrate)
+
+    def embed(
+        self,
+        *,
+        from_scratch: bool = False,
+        seconds: float | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> State:
+        """Compute missing embeddings, newest first, for about `seconds`; return how complete they are."""
+        from agent_journal.journal import upkeep  # noqa: PLC0415
+
+        return upkeep.embed(self._config, from_scratch=from_scratch, seconds=seconds, on_progress=on_progress)
+
+    def embed_in_background(self) -> bool:
+        """Start a process that computes missing embeddings; return whether one is running."""
+        from agent_journal.journal import upkeep  # noqa: PLC0415
+
+        return upkeep.embed_in_background(self._config)
+
     def close(self) -> None:
         """Close the files. Calls in other threads finish; later ones are refused."""
         self._sessions.close()
@@ -280,6 +596,9 @@ class Journal(Closing):
 
     def _reading(self) -> AbstractContextManager[ReadSession]:
         return self._sessions.lend()
+
+    def _limits(self) -> AbstractContextManager[None]:
+        return compressed.allowing(self._config.storage.max_inflated_mb or None)
 
     def _branches(self) -> BranchCache:
         with self._lock:
@@ -304,6 +623,10 @@ class Journal(Closing):
 
                 self._search_resources = SearchResources(self._config)
             return self._search_resources
+
+
+def _ignore(_: object) -> None:
+    """Do nothing with a report that nobody asked for."""
 
 
 def _find(session: ReadSession, name: str | Listed) -> Listed:

@@ -34,6 +34,7 @@ _MAX_SCANNED_KEYS = 20_000
 _CHANGING_TOOLS, _CHANGING_COMMANDS = ("edit", "write"), ("mv", "Begin Patch", "rename from", "diff git")
 _MAX_TITLES = 10_000  # that match a title filter
 _NO_CONVERSATION = (-1,)
+_SCORE_DIGITS = 4
 _MAX_ENTRIES_PER_HIT = 600  # for large pages: the maximal window per requested conversation
 
 
@@ -80,6 +81,40 @@ class Hit(NamedTuple):
         """Another name of `after`."""
         return self.after
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        listed, entry = self.conversation, self.entry
+        return {
+            "conversation": listed.id if listed else None,
+            "message": entry.message or None,
+            "source": listed.source if listed else entry.source or None,
+            "title": listed.title if listed else None,
+            "project": listed.project if listed else None,
+            "role": entry.role or None,
+            "at": entry.at,
+            "score": round(self.score, _SCORE_DIGITS),
+            "field": self.field,
+            "snippet": self.snippet.text,
+            "marks": self.snippet.marks,
+            "text": entry.text,
+            "context": [
+                {"message": each.message, "role": each.role, "at": each.at, "text": each.text, "place": place}
+                for place, side in (("before", self.before), ("behind", self.after))
+                for each in side
+            ],
+            "others": [
+                {
+                    "conversation": each.conversation,
+                    "message": each.message or None,
+                    "role": each.role or None,
+                    "at": each.at,
+                    "score": round(each.score, _SCORE_DIGITS),
+                }
+                for each in self.others
+            ],
+            "copies": self.copies,
+        }
+
 
 class Answer(NamedTuple):
     """The hits of a search, and how complete they are."""
@@ -123,6 +158,15 @@ class Answer(NamedTuple):
     def meaning(self) -> str:
         """Another name of `semantic_problem`."""
         return self.semantic_problem
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {
+            **self._asdict(),
+            "hits": [hit.to_dict() for hit in self.hits],
+            "corrections": [each._asdict() for each in self.corrections],
+            "misfits": [each._asdict() for each in self.misfits],
+        }
 
 
 class FileMessages(NamedTuple):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from agent_journal import archive
-from agent_journal.errors import AgentJournalError, DamagedArchive, UnusableArchive
+from agent_journal.errors import AgentJournalError, CannotWrite, DamagedArchive, UnusableArchive
 from agent_journal.journal import index_upkeep
 from agent_journal.journal.clock import utc_now
 from agent_journal.journal.erasing import finishing_erasure
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent_journal.archive import Archive
+    from agent_journal.archive.backup import Copied
     from agent_journal.archive.candidates import ImportCandidate, Result
     from agent_journal.archive.repairing import Repaired, RepairOutcome
     from agent_journal.config import Config
@@ -169,6 +171,35 @@ def embed_in_background(config: Config) -> bool:
 
     with archive.open_to_read(config.home) as opened:
         return embeddings.start_in_background(opened, config)
+
+
+def backup(config: Config, path: str, on_migrate: Callable[[], None] | None = None) -> Copied:
+    """Copy a journal with its settings into a new or empty folder, and verify the copy."""
+    import shutil  # noqa: PLC0415 (slow to import, and rarely needed)
+    from pathlib import Path  # noqa: PLC0415
+
+    from agent_journal.archive.backup import backup as copy_archive  # noqa: PLC0415
+    from agent_journal.config import FILE_NAME  # noqa: PLC0415
+
+    target = Path(path)
+    if config.home.resolve() in target.resolve().parents:
+        reason = "it is in the journal's own folder, and would be lost with it; choose another folder"
+        raise CannotWrite(path, reason)
+    with archive.open_to_read(config.home, on_migrate) as opened:
+        copied = copy_archive(opened, target)
+    if (config.home / FILE_NAME).exists():
+        copy = target / FILE_NAME
+        shutil.copy(config.home / FILE_NAME, copy)
+        copy.chmod(0o600)
+    return copied
+
+
+def is_part_of_journal(path: str) -> bool:
+    """Whether a path within the journal's folder is one of its own files."""
+    from agent_journal.config import FILE_NAME  # noqa: PLC0415
+
+    first = path.partition(os.sep)[0]
+    return first in {archive.VAULT, archive.LOCK, FILE_NAME} or first.startswith(archive.DATABASE)
 
 
 def disk_usage(config: Config) -> dict[str, int]:

@@ -15,8 +15,8 @@ from agent_journal.rendering.outline import ConversationOutline
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_journal.archive.store import Filter, Listed
     from agent_journal.config import Config
+    from agent_journal.journal import Filter, Listed
     from agent_journal.journal.search import Answer, Mode
     from agent_journal.journal.shown import ShownConversation, ShownEntries
     from agent_journal.model import Conversation, Event, Media, Message, Relation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal.archive.store import Filter
+from agent_journal.journal import Filter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from agent_journal.archive.store import Listed
+    from agent_journal.journal import Listed
     from agent_journal.web.site import Site
 
 _MAX_CONVERSATIONS = 60

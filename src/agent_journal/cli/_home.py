@@ -1,0 +1,32 @@
+"""Which journal the command line uses: that of `--home`, of `AJ_HOME`, or the default one."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class _Option:
+    """The value of `--home`."""
+
+    folder: str | None = None
+
+
+def use(folder: str) -> None:
+    """Use the journal in a folder."""
+    _Option.folder = folder
+
+
+def option() -> str | None:
+    """The value of `--home`, if it was given."""
+    return _Option.folder
+
+
+def home() -> Path:
+    """The folder of the journal."""
+    from agent_journal.config import home_of  # noqa: PLC0415 (slow to import, and not every command needs it)
+
+    return home_of(os.environ, _Option.folder)
