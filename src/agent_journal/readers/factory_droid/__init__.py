@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_journal.detection.peek import Peek
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.model import Item
     from agent_journal.notes import Notes
 
@@ -51,7 +51,7 @@ def sniff(peek: Peek) -> str | None:
     return version_of(peek)
 
 
-def read(source: Source, version: str, note: Notes) -> Iterator[Item]:
+def read(source: Input, version: str, note: Notes) -> Iterator[Item]:
     """Yield the conversation of a file."""
     from agent_journal.readers.factory_droid.session import Session  # noqa: PLC0415 (only reading needs it)
     from agent_journal.readers.factory_droid.stream import Stream  # noqa: PLC0415

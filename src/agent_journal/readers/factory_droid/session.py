@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding import json_stream
-from agent_journal.decoding.fields import Fields, counted, words
+from agent_journal.decoding.fields import Fields, counted, nonempty_str
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Link, Message, Summary, Usage, roles, tree
 from agent_journal.notes import Kind
@@ -17,7 +17,7 @@ from agent_journal.readers.factory_droid import names
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_journal.inputs.input import Source
+    from agent_journal.inputs.input import Input
     from agent_journal.notes import Notes
 
 _TAGS = Tags(HARNESS_TAGS)
@@ -28,7 +28,7 @@ _SETTINGS = ".settings.json"
 class Session:
     """Collects the lines of a session."""
 
-    def __init__(self, source: Source, note: Notes) -> None:
+    def __init__(self, source: Input, note: Notes) -> None:
         self._source = source
         self._note = note
         self._own_name = source.name.removesuffix(_SUFFIX)
@@ -50,9 +50,9 @@ class Session:
         if kind == names.START and self._start is None:
             self.has_known_lines = True
             self._start = line
-            self._log.session = words(line.look("id")) or self._own_name
+            self._log.session = nonempty_str(line.view("id")) or self._own_name
             return
-        at = line.moment("timestamp")
+        at = line.timestamp("timestamp")
         body = line.nested("message") if kind == names.MESSAGE else None
         entry_id, parent_id = line.text("id"), line.text("parentId")
         if body is not None:
@@ -65,7 +65,7 @@ class Session:
         self._log.add_event(kind, line.rest(), line.where, at=at, entry_id=entry_id, parent_id=parent_id)
 
     def _add_message(self, envelope: Message, body: Fields, line: Fields) -> None:
-        name = body.look("role")
+        name = body.view("role")
         role = roles.role(name)
         if role is None:
             self._note(Kind.UNKNOWN_ROLE, line.where, f"role {str(name)[:40]!r}")
@@ -90,10 +90,10 @@ class Session:
         self._log.add(message, line.where)
 
     def _add_summary(self, line: Fields, at: str | None, parent_id: str | None) -> None:
-        summary = line.look("summaryText") or line.look("summary")
+        summary = line.view("summaryText") or line.view("summary")
         if summary.__class__ is dict:
             summary = summary.get("text") or summary.get("content")
-        if text := words(summary):
+        if text := nonempty_str(summary):
             self._summaries.append((Summary(text=text, kind="system", at=at), parent_id))
 
     def conversation(self, name: str) -> Conversation:
@@ -103,7 +103,7 @@ class Session:
             self._note(Kind.MISSING_FIELD, "", "the first line, which has the id and folder, is missing")
         session = start.text("id") or self._own_name
         settings = _settings(self._source, self._note)
-        model = words(settings.look("model"))
+        model = nonempty_str(settings.view("model"))
         # Parents of messages of the app, and the session itself, are names of the root.
         entries = self._log.link({session: None, **self._lost_contexts()})
         last = entries[-1].id if entries else None
@@ -125,12 +125,12 @@ class Session:
         return Conversation(
             id=session,
             source=name,
-            title=words(start.take("sessionTitle")) or words(start.take("title")),
+            title=nonempty_str(start.take("sessionTitle")) or nonempty_str(start.take("title")),
             started_at=first_at,
             updated_at=last_at,
             model=first_model(entries) or model,
             cwd=start.text("cwd") or None,
-            archived=True if words(settings.look("archivedAt")) else None,
+            archived=True if nonempty_str(settings.view("archivedAt")) else None,
             head_id=head_of(entries[: len(entries) - (usage is not None)], last),
             link=_link(start),
             timeline=entries,
@@ -158,24 +158,26 @@ class Session:
 
 def _drop_repeated_thinking(body: Fields) -> None:
     """Drop the thinking that is also a block: some services send it in a field of their own."""
-    text = words(body.look("chatCompletionReasoningContent"))
+    text = nonempty_str(body.view("chatCompletionReasoningContent"))
     if text is not None:
         body.drop("chatCompletionReasoningContent")
 
 
 def _link(start: Fields) -> Link | None:
     """Link a subagent to the call that started it, and a fork to the message after which it begins."""
-    caller, parent = words(start.look("callingSessionId")), words(start.look("parent"))
+    caller, parent = nonempty_str(start.view("callingSessionId")), nonempty_str(start.view("parent"))
     if caller is not None:
         return Link(
-            conversation_id=caller, relation="subagent", call_id=words(start.look("callingToolUseId"))
+            conversation_id=caller, relation="subagent", call_id=nonempty_str(start.view("callingToolUseId"))
         )
     if parent is None:
         return None
-    return Link(conversation_id=parent, relation="fork", message_id=words(start.look("forkedAtMessageId")))
+    return Link(
+        conversation_id=parent, relation="fork", message_id=nonempty_str(start.view("forkedAtMessageId"))
+    )
 
 
-def _settings(source: Source, note: Notes) -> Fields:
+def _settings(source: Input, note: Notes) -> Fields:
     file = source.companion(source.name.removesuffix(_SUFFIX) + _SETTINGS)
     value: Any = {}
     if file is not None:
@@ -189,7 +191,7 @@ def _settings(source: Source, note: Notes) -> Fields:
 
 def _total_usage(settings: Fields, session: str) -> Usage | None:
     """Return the tokens of the whole session, which is all that is stated; subagents have their own."""
-    raw = settings.look("tokenUsage")
+    raw = settings.view("tokenUsage")
     if raw.__class__ is not dict:
         return None
     sent, output = counted(raw.get("inputTokens")), counted(raw.get("outputTokens"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding.fields import Fields, words
+from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.model import Conversation, Event, Message, Part, Text, ToolCall, ToolResult, ids, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects.anthropic_blocks import parse_usage
@@ -46,7 +46,7 @@ class Stream:
         session = event.text("session_id") or event.text("sessionId")
         if self._session is None and session:
             self._session = self._log.session = session
-        at, kind = event.moment("timestamp"), event.take("type")
+        at, kind = event.timestamp("timestamp"), event.take("type")
         match kind:
             case "message":
                 self._add_message(event, at)
@@ -58,7 +58,7 @@ class Stream:
                 self._add_other(kind, event, at)
 
     def _add_message(self, event: Fields, at: str | None) -> None:
-        name, text = event.look("role"), event.text("text") or ""
+        name, text = event.view("role"), event.text("text") or ""
         role = _ROLES.get(name) if name.__class__ is str else None
         if role is None:
             self._note(Kind.UNKNOWN_ROLE, event.where, f"role {str(name)[:40]!r}")
@@ -74,7 +74,7 @@ class Stream:
 
     def _add_call(self, event: Fields, at: str | None) -> None:
         name = event.text("toolName") or ""
-        call_id = event.text("toolCallId") or words(event.look("id"))
+        call_id = event.text("toolCallId") or nonempty_str(event.view("id"))
         call = ToolCall(
             name=name, call_id=call_id, input=event.take("parameters"), kind=names.TOOL_KINDS.get(name)
         )
@@ -82,7 +82,7 @@ class Stream:
         self._add_entry(event, Message(id="", role="assistant", at=at, parts=[call]), has_own_id=False)
 
     def _add_result(self, event: Fields, at: str | None) -> None:
-        value, call_id = event.take("value"), event.text("toolCallId") or words(event.look("id"))
+        value, call_id = event.take("value"), event.text("toolCallId") or nonempty_str(event.view("id"))
         output: Any = value if value.__class__ is str else ""
         extra: dict[str, Any] = {}
         if value.__class__ is dict:
@@ -110,14 +110,14 @@ class Stream:
     def _add_other(self, kind: Any, event: Fields, at: str | None) -> None:
         """Add the beginning, the end, or an error; the end states the last answer and all tokens."""
         if kind == names.INIT:
-            self._model = words(event.look("model")) or self._model
-            self._cwd = words(event.look("cwd")) or self._cwd
-        text = words(event.look("finalText")) if kind == names.COMPLETION else None
+            self._model = nonempty_str(event.view("model")) or self._model
+            self._cwd = nonempty_str(event.view("cwd")) or self._cwd
+        text = nonempty_str(event.view("finalText")) if kind == names.COMPLETION else None
         if kind != names.COMPLETION:
             own_id = event.text("id")
             self._log.add(Event(id=own_id or "", name=str(kind), at=at, data=event.rest()), event.where)
             return
-        usage = parse_usage(event.look("usage"), self._session)
+        usage = parse_usage(event.view("usage"), self._session)
         if usage is not None:
             event.drop("usage")
         is_new = text is not None and text not in self._texts
