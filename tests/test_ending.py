@@ -59,6 +59,21 @@ def test_a_signal_at_an_unlucky_moment_is_not_lost(name: str, code: int) -> None
     assert b"Traceback" not in done.stderr
 
 
+def test_a_signal_is_not_lost_if_the_machine_is_too_busy_to_raise_it_in_time() -> None:
+    code = UNLUCKY.format(signal="SIGTERM").replace(
+        "sys.exit(", "setitimer = signal.setitimer\n"
+        "def slow(*arguments):\n"
+        "    signal.setitimer = setitimer\n"
+        "    setitimer(*arguments)\n"
+        "    time.sleep(0.2)  # called by the hook, so that the alarm arrives in it\n"
+        "signal.setitimer = slow\n"
+        "sys.exit("
+    )  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=25)
+
+    assert 143 == done.returncode, done.stderr.decode()
+
+
 def test_an_interrupted_import_is_told_once() -> None:
     code = (
         "import sys, types\n"

@@ -19,7 +19,7 @@ from agent_journal.terminal import finish, outlast_reader, say
 from agent_journal.terminal.command_name import with_command_name
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
 
 FAILED, USAGE, PARTLY, NOT_FOUND, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
 _RAISE_AGAIN_AFTER_S = 0.02
@@ -183,8 +183,17 @@ def _raise_again(unraisable: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(unraisable)
         return
 
-    def raise_it(_signal: int, _frame: FrameType | None) -> NoReturn:
+    def raise_it(_signal: int, frame: FrameType | None) -> None:
+        if _is_within(frame, _raise_again.__code__):  # on a busy machine; it would be discarded here, too
+            signal.setitimer(signal.ITIMER_REAL, _RAISE_AGAIN_AFTER_S)
+            return
         raise interruption
 
     signal.signal(signal.SIGALRM, raise_it)
     signal.setitimer(signal.ITIMER_REAL, _RAISE_AGAIN_AFTER_S)
+
+
+def _is_within(frame: FrameType | None, code: CodeType) -> bool:
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame is not None
