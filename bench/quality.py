@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agent_journal.search import hybrid
+from agent_journal.search import fusion, hybrid
 from agent_journal.search.semantic import models
 from tests.search import corpus, locomo, quality
 
@@ -30,8 +30,8 @@ def tune(bench: quality.Bench, judged: Sequence[Judged]) -> None:
     """Print what other weights give on the queries for tuning, best last."""
     meaning = bench.meaning(models.choose_model(Path("/nowhere"), "none").model)  # type: ignore[arg-type]
     results = []
-    for every, some, near in product((1, 2, 3), (0.1, 0.2, 0.5), (0.5, 1.0, 1.5, 2.0)):
-        weights = hybrid.Weights(every, some, 0.0, near)
+    for all_words, near, shared in product((0.5, 1.0, 1.5), (1.0, 1.5, 2.0), (0.2, 0.5, 0.8)):
+        weights = fusion.Weights(all_words, near, shared)
         scores = bench.scores(hybrid.HybridRanker(bench.words, meaning, weights), judged)
         results.append((sum(each.ndcg for each in scores) / len(scores), weights, scores))
     for value, weights, scores in sorted(results)[-12:]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal import archive, config, journal
 from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.journal import embeddings
-from agent_journal.search import hybrid
+from agent_journal.search import fusion, hybrid
 from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
 from agent_journal.search.semantic import models
@@ -132,7 +132,7 @@ def rankers(bench: Bench) -> dict[str, Callable[[], Ranker]]:
         "semantic": lambda: bench.meaning(static),
         "hybrid": lambda: hybrid.HybridRanker(bench.words, bench.meaning(static)),
         "hash": lambda: bench.meaning(hashed),
-        "hybrid (hash)": lambda: hybrid.HybridRanker(bench.words, bench.meaning(hashed), hybrid.HASH_WEIGHTS),
+        "hybrid (hash)": lambda: hybrid.HybridRanker(bench.words, bench.meaning(hashed), fusion.HASH_WEIGHTS),
     }
 
 

@@ -14,7 +14,9 @@ from agent_journal.search import hybrid
 from agent_journal.search.entry import Entry
 from agent_journal.search.hybrid import HybridRanker, concatenate, fuse, is_literal
 from agent_journal.search.lexical import Index
+from agent_journal.search.passages import ScoredMessage
 from agent_journal.search.query import Filters, Query, parse
+from agent_journal.search.questions import Question
 from agent_journal.search.ranking import Ranked, Ranking
 from agent_journal.search.rerank import Reranker
 from agent_journal.search.semantic import static, vectors
@@ -211,18 +213,34 @@ def test_without_vectors_words_answer(index: Index, tmp_path: Path) -> None:
     )
 
 
-class Everywhere(Known):
-    """Has little with all of the words, and with some so much that only the newest is ranked."""
+class Lexical(Known):
+    """Has what it is told with all words, and nothing with some; with none, it says since when it looked."""
 
     def search(self, query: Query, *, limit: int, offset: int = 0) -> Ranking:
         assert not offset
-        if query.min_groups is None:
-            return self.rank(query, limit)
-        return Ranking([Ranked(7, 1.0)], since=5)
+        return self.rank(query, limit)._replace(since=5)
+
+    def read_question(self, query: Query) -> Question:
+        return Question((), (), (), len(query.groups), is_sentence=False)
+
+    def score_question(
+        self, query: Query, question: Question, keys: Sequence[int] = ()
+    ) -> list[ScoredMessage]:
+        assert query.groups
+        assert question.words_asked
+        return [ScoredMessage(key, key, 0, 0.0, 0.0, has_words=False) for key in keys]
 
 
-def test_it_is_told_since_when_only_where_it_matters() -> None:
+def test_it_is_told_since_when_words_were_looked_for() -> None:
     query = parse("soup connections")
 
-    assert HybridRanker(Everywhere([1]), Known([2])).rank(query, 3).since is None
-    assert 5 == HybridRanker(Everywhere([]), Known([2])).rank(query, 3).since
+    assert 5 == HybridRanker(Lexical([1]), Known([2])).rank(query, 3).since
+    assert 5 == HybridRanker(Lexical([]), Known([2])).rank(query, 3).since
+
+
+def test_what_has_the_words_comes_before_what_is_only_alike() -> None:
+    ranking = HybridRanker(Lexical([1]), Known([2, 1])).rank(parse("soup connections"), 3)
+
+    assert [1, 2] == found(ranking)
+    assert not ranking.is_semantic_only
+    assert HybridRanker(Lexical([]), Known([2, 1])).rank(parse("soup connections"), 3).is_semantic_only

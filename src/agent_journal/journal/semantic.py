@@ -47,7 +47,7 @@ class SemanticSearch:
         return ranker
 
     def _ranker(self, words: Index, model: Model, *, with_words: bool) -> Ranker:
-        from agent_journal.search import hybrid  # noqa: PLC0415 (only for semantic search)
+        from agent_journal.search import fusion, hybrid  # noqa: PLC0415 (only for semantic search)
         from agent_journal.search.semantic.ranker import SemanticRanker  # noqa: PLC0415
         from agent_journal.search.semantic.vectors import StoredVectors  # noqa: PLC0415
 
@@ -67,7 +67,7 @@ class SemanticSearch:
         semantic = SemanticRanker(stored, model, words)
         if not with_words:
             return semantic
-        weights = hybrid.HASH_WEIGHTS if model.is_rough else hybrid.WEIGHTS
+        weights = fusion.HASH_WEIGHTS if model.is_rough else fusion.WEIGHTS
         return self._reranked(hybrid.HybridRanker(words, semantic, weights))
 
     def _catch_up(self, model: Model) -> tuple[bool, str]:

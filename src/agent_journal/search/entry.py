@@ -60,6 +60,7 @@ def build_schema() -> tantivy.Schema:
     builder.add_integer_field("key", indexed=True, fast=True)
     builder.add_integer_field("conversation", indexed=True, fast=True)
     builder.add_integer_field("at", fast=True)
+    builder.add_integer_field("chars", fast=True)
     builder.add_integer_field("mark", indexed=True, fast=True)
     builder.add_text_field(FACT_FIELD, tokenizer_name="raw", index_option="basic")
     for field in TEXT_FIELDS:
@@ -82,6 +83,7 @@ def document_fields(entry: Entry) -> dict[str, int | str | list[str]]:
         if text:
             values[field] = prepare(text)
             facts.append(fact("has", field))
+    values["chars"] = sum(map(len, entry[7:13]))
     values[FACT_FIELD] = facts
     return values
 

@@ -12,7 +12,7 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from agent_journal.errors import CannotWrite, IndexDamaged, IndexInUse
 from agent_journal.files import make_folder
@@ -27,11 +27,12 @@ from agent_journal.search.folder import (
     write_info,
     write_marker,
 )
+from agent_journal.search.fusion import combine, follow
 from agent_journal.search.ranking import FILTER_ONLY_SCORE, Ranked, Ranking
 from agent_journal.search.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
 
     from agent_journal.search.entry import Entry
     from agent_journal.search.matching import Matcher, MatchPlan
+    from agent_journal.search.passages import ScoredMessage
     from agent_journal.search.query import Query
+    from agent_journal.search.questions import Question
     from agent_journal.search.spelling import Correction
 
 # Tantivy queues up to 10,000 documents for its thread, whatever their size.
@@ -49,10 +52,11 @@ _MAX_QUEUED_CHARS = 48_000_000
 # takes longer than indexing a small one.
 _BATCH_ENTRIES, _MAX_BATCH_CHARS = 64, 1_000_000
 _MIN_SENTENCE_WORDS = 4  # or pairs of characters; in a shorter query every word matters
+_MIN_LOOSE_WORDS = 2  # of which some may be missing
 _MIN_HITS = 5  # with fewer, words of a sentence are dropped; those of other queries only if nothing matches
 _MAX_LOOSE_HITS = 50  # with only some of the words
 _MIN_LOOSE_SCORE_SHARE = 0.2  # of the best one's score
-_RECENCY_BOOST = 0.05  # share of the score that the newest entry gains
+_RECENCY_BOOST = 0.01  # share of the score that the newest entry gains: it only decides between near ties
 _RECENCY_HALF_LIFE_S = 60 * 86_400
 _MAX_RECENCY_SORTED_HITS = 200  # that are reordered by age together
 _MAX_FRONT_HITS = 50  # that people look at; literal queries rank no more at first
@@ -79,6 +83,18 @@ class _Hit(NamedTuple):
     at: int
 
 
+class _Scores(NamedTuple):
+    """The scores of messages for a query and additional keys, as of a state of the index."""
+
+    request: tuple[Query, tuple[int, ...]]
+    state: tuple[int, int, int]
+    scores: list[ScoredMessage]
+
+    def is_of(self, request: tuple[Query, tuple[int, ...]], state: tuple[int, int, int]) -> bool:
+        """Whether these are the scores for a request."""
+        return self.state == state and self.request == request
+
+
 class Index(Closing):
     """The index in a folder.
 
@@ -100,6 +116,7 @@ class Index(Closing):
         self._linked_copy: TemporaryDirectory[str] | None = None
         self._last_commit: _Commit | None = None
         self._reload_lock = threading.Lock()
+        self._latest_scores: _Scores | None = None
         self._queue = _QueueSize()
         self._is_changed = False  # since the last commit
         self.upto = self._mark() or 0
@@ -168,10 +185,11 @@ class Index(Closing):
         document, schema = tantivy.Document.from_dict, self._schema
         with self._writing() as writer:
             for batch in _in_batches(entries):
-                for new_document in [document(document_fields(entry), schema) for entry in batch]:
+                fields = list(map(document_fields, batch))
+                for new_document in [document(each, schema) for each in fields]:
                     writer.add_document(new_document)
-                for entry in batch:
-                    self._queue.add(_characters(entry))
+                for each in fields:
+                    self._queue.add(cast("int", each["chars"]))
                 if self._queue.max_chars > _MAX_QUEUED_CHARS:
                     self._flush(writer)
 
@@ -245,15 +263,46 @@ class Index(Closing):
         return Ranking(_newer_first(page, _RECENCY_BOOST, window), since), newest_first
 
     def rank(self, query: Query, limit: int) -> Ranking:
-        """The entries that match best, best first; if hardly any has all words, those with some follow."""
-        ranking = self.search(query, limit=limit)
+        """The entries that match best, best first; if hardly any has all words, those with some follow.
+
+        For a sentence, the conversation counts, too, and stop words do not.
+        """
+        if query.strict or not query.groups or limit <= 0:
+            return self.search(query, limit=limit)
+        question = self.read_question(query)
+        depth = max(limit, _MIN_FETCHED_HITS) if question.is_sentence else limit
+        ranking = self.search(query, limit=depth)
         hits = ranking.entries
-        looser = self._matcher().loosen(query) if len(hits) < min(limit, _MIN_HITS) else None
-        if looser is None or (hits and len(looser.groups) < _MIN_SENTENCE_WORDS):
+        if question.is_sentence:
+            ranked = combine(hits[:_MIN_FETCHED_HITS], self.score_question(query, question))
+            return ranking._replace(entries=follow(ranked, hits)[:limit])
+        is_short = question.words_asked < (_MIN_SENTENCE_WORDS if hits else _MIN_LOOSE_WORDS)
+        if is_short or len(hits) >= min(limit, _MIN_HITS):
             return ranking
-        loose = self.search(looser, limit=min(limit, _MAX_LOOSE_HITS))
-        source = ranking if hits else loose  # entries with only some words follow, or are all that there is
-        return source._replace(entries=_followed_by(hits, loose.entries))
+        loose = combine([], self.score_question(query, question))[:_MAX_LOOSE_HITS]
+        return ranking._replace(entries=_followed_by(hits, loose)[:limit])
+
+    def read_question(self, query: Query) -> Question:
+        """Return which words of a query to score."""
+        from agent_journal.search import questions  # noqa: PLC0415 (imports tantivy)
+
+        vocabulary = self._current_vocabulary()
+        return questions.read_question(query, vocabulary, self._matcher_of(vocabulary))
+
+    def score_question(
+        self, query: Query, question: Question, keys: Sequence[int] = ()
+    ) -> list[ScoredMessage]:
+        """Return the messages that answer a question best, and those with `keys`, with their scores."""
+        from agent_journal.search.questions import QuestionSearch  # noqa: PLC0415 (imports tantivy)
+
+        request, commit, latest = (query, tuple(keys)), self._current_commit(), self._latest_scores
+        if latest is not None and latest.is_of(request, commit.state):  # for a longer page of the same query
+            return latest.scores
+        with faults.read_errors_as_damage(self.folder):
+            matcher = self._matcher_of(commit.vocabulary)
+            scores = QuestionSearch(commit.searcher, matcher).rank(query, question, keys)
+        self._latest_scores = _Scores(request, commit.state, scores)
+        return scores
 
     def correct(self, query: Query) -> tuple[Query, list[Correction]]:
         """Add replacements for words that hardly any entry has; return the query and the corrections."""
@@ -302,9 +351,12 @@ class Index(Closing):
         return problems
 
     def _matcher(self) -> Matcher:
+        return self._matcher_of(self._current_vocabulary())
+
+    def _matcher_of(self, vocabulary: Vocabulary) -> Matcher:
         from agent_journal.search.matching import Matcher  # noqa: PLC0415 (imports tantivy)
 
-        return Matcher(self._schema, self._current_vocabulary())
+        return Matcher(self._schema, vocabulary)
 
     def _current_vocabulary(self) -> Vocabulary:
         """Return the vocabulary as of the last commit."""

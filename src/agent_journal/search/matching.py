@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import tantivy
 from tantivy import Occur
 
-from agent_journal.search.forms import MAX_TERM_WORDS, forms_of
+from agent_journal.search.forms import forms_of
+from agent_journal.search.languages import detect_language, stop_words
 from agent_journal.search.query import FACT_FIELD, Term, fact, index_fields, match_values, names_by_kind
 from agent_journal.search.ranking import WEIGHTS, search_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from agent_journal.search.forms import Form
     from agent_journal.search.query import Filters, Query
-    from agent_journal.search.vocabulary import Vocabulary
+    from agent_journal.search.vocabulary import Inflection, Vocabulary
 
 
 _MAX_EXPANSIONS = 200  # words per field that a prefix expands to
@@ -51,8 +52,26 @@ _CONSTANT_SHARE = 0.4  # of the score in sparse fields, independent of the lengt
 _MAX_SINGLE_VALUES = 128  # that are matched one by one, which is faster than building a set
 _MAX_SCORED_ENTRIES = 100_000  # of a word; next to a rarer one, a more common word is not scored
 _MIN_RESTRICTED_ENTRIES = 20_000  # skipping some of fewer takes longer than visiting all
+_INFLECTION_WEIGHT = 0.8  # compared with the word as it was typed
 # The cost of matching a phrase or one of many words, compared with a single word.
 _PHRASE_COST, _PREFIX_COST = 3, 3
+
+
+class Word(NamedTuple):
+    """A word of a question, or a name or phrase in it."""
+
+    text: str
+    """As it was typed."""
+    forms: tuple[Form, ...]
+    fields: tuple[str, ...]
+    """The index fields to search."""
+    inflections: tuple[Inflection, ...] = ()
+    """Other words with the same stem, each with its field and the number of entries."""
+    entries: int = 0
+    """About how many entries have it."""
+    idf: float = 0.0
+    is_name: bool = False
+    """Whether a hit's conversation must have it: a name or a number."""
 
 
 class MatchPlan(NamedTuple):
@@ -88,9 +107,7 @@ class Matcher:
         fields = search_fields(query.filters.fields)
         groups = [group for group in query.groups if any(map(forms_of, group))]
         plans = [self._in_any_field(group, fields) for group in groups]
-        negated = [each.query for each in self._in_any_field(query.negated, fields)]
-        conditions = self._conditions(query.filters)
-        negated += self._conditions(query.excluded)
+        conditions, negated = self._conditions_and_negated(query)
         matching = [alternatives for alternatives in plans if alternatives]
         needed = len(plans) if query.min_groups is None else min(max(query.min_groups, 1), len(plans))
         if len(matching) < needed or not (plans or query.negated or negated or conditions):
@@ -102,10 +119,75 @@ class Matcher:
             conditions.append(self._has_fact("week", self._weeks))
         if not negated and not conditions and not near:
             return plan
-        clauses = [(Occur.Must, plan.query), *((Occur.MustNot, one) for one in negated)]
-        clauses += [(Occur.Must, tantivy.Query.const_score_query(one, 0)) for one in conditions]
+        clauses = [(Occur.Must, plan.query), *_clauses(conditions, negated)]
         clauses += [(Occur.Should, one) for one in near]
         return plan._replace(query=tantivy.Query.boolean_query(clauses))
+
+    def restrict(self, query: Query, matching: tantivy.Query, *required: tantivy.Query) -> tantivy.Query:
+        """Restrict what matches to the filters and negated words of a query, and to what is required."""
+        conditions, negated = self._conditions_and_negated(query)
+        clauses = [(Occur.Must, matching), *_clauses([*required, *conditions], negated)]
+        return tantivy.Query.boolean_query(clauses) if len(clauses) > 1 else matching
+
+    def _conditions_and_negated(self, query: Query) -> tuple[list[tantivy.Query], list[tantivy.Query]]:
+        fields = search_fields(query.filters.fields)
+        negated = [each.query for each in self._in_any_field(query.negated, fields)]
+        return self._conditions(query.filters), negated + self._conditions(query.excluded)
+
+    def group(self, group: Iterable[Term], query: Query) -> list[MatchPlan]:
+        """Build queries for any term of a group of a query, in the fields of the query."""
+        return self._in_any_field(group, search_fields(query.filters.fields))
+
+    def word(self, word: Word) -> list[MatchPlan]:
+        """Build weighted queries for a word of a question, in each field."""
+        plans = [plan for form in word.forms for plan in self._form_plans(form, word.fields)]
+        for field, inflection, count in word.inflections:
+            query = tantivy.Query.term_query(self._schema, field, inflection, "freq")
+            weight = _INFLECTION_WEIGHT * WEIGHTS[field] * word.idf / self._idf_sum([count])
+            plans.append(
+                MatchPlan(self._normalize_length(query, field, weight, weight, is_phrase=False), count)
+            )
+        return plans
+
+    def has_word(self, word: Word, fields: Collection[str]) -> list[tantivy.Query]:
+        """Build queries for a word of a question in some fields, without weights."""
+        queries = [
+            self._unscored(field, form) for form in word.forms for field in word.fields if field in fields
+        ]
+        inflections = [
+            tantivy.Query.term_query(self._schema, field, inflection, "basic")
+            for field, inflection, _ in word.inflections
+            if field in fields
+        ]
+        return [each for each in queries if each is not None] + inflections
+
+    def _unscored(self, field: str, form: Form) -> tantivy.Query | None:
+        if form.prefix and len(form.words) == 1:
+            words = [
+                word for word, _ in self._vocabulary.words_with_prefix(field, form.words[0], _MAX_EXPANSIONS)
+            ]
+            return self._one_of(field, words) if words else None
+        if not all(self._vocabulary.frequency(field, word) for word in form.words):
+            return None
+        if len(form.words) == 1:
+            return tantivy.Query.term_query(self._schema, field, form.words[0], "basic")
+        return self._phrase_with_prefix(field, form.words) if form.prefix else self._phrase(field, form.words)
+
+    def in_conversations(self, keys: Iterable[int]) -> tantivy.Query:
+        """Build a query for the entries of conversations."""
+        return self._one_of("conversation", [_clamp(key) for key in keys])
+
+    def has_key(self, keys: Iterable[int]) -> tantivy.Query:
+        """Build a query for entries with some keys."""
+        return self._one_of("key", [_clamp(key) for key in keys])
+
+    def has_role(self, role: str) -> tantivy.Query:
+        """Build a query for entries with a role."""
+        return self._has_fact("role", [role])
+
+    def idf(self, frequency: int) -> float:
+        """Return the inverse document frequency of a word that so many entries have."""
+        return self._idf_sum([frequency])
 
     def _everything(self) -> MatchPlan:
         return MatchPlan(tantivy.Query.exists_query("key"), self._vocabulary.count, is_scored=False)
@@ -117,16 +199,7 @@ class Matcher:
 
     def restrict_to_keys(self, query: tantivy.Query, keys: Sequence[int]) -> tantivy.Query:
         """Restrict a query to entries with some keys."""
-        with_keys = self._one_of("key", [_clamp(key) for key in keys])
-        return tantivy.Query.boolean_query([(Occur.Must, with_keys), (Occur.Must, query)])
-
-    def loosen(self, query: Query) -> Query | None:
-        """Return a query for any of the single words; None if no word can be dropped."""
-        if query.strict or query.is_exact:
-            return None
-        words = [word for group in query.groups for form in forms_of(group[0])[:1] for word in form.words]
-        groups = tuple((Term(word, quoted=True),) for word in dict.fromkeys(words))[:MAX_TERM_WORDS]
-        return query._replace(groups=groups, min_groups=1) if len(groups) > 1 else None
+        return tantivy.Query.boolean_query([(Occur.Must, self.has_key(keys)), (Occur.Must, query)])
 
     def _in_any_field(self, terms: Iterable[Term], fields: Sequence[str]) -> list[MatchPlan]:
         """Build queries for any of the terms in any of the fields."""
@@ -232,7 +305,8 @@ class Matcher:
         Tantivy visits all entries that have both words, so pairs of very common words are left out.
         """
         words = [self._single_word(group) for group in query.groups[: _MAX_NEAR_PAIRS + 1]]
-        for first, second in pairwise(words):
+        ignored = stop_words(words, detect_language(words))
+        for first, second in pairwise("" if word in ignored else word for word in words):
             for field in fields if first and second else ():
                 counts = [self._vocabulary.frequency(field, word) for word in (first, second)]
                 if 0 < min(counts) <= _MAX_RARER_ENTRIES and max(counts) <= _MAX_OTHER_ENTRIES:
@@ -303,7 +377,7 @@ class Matcher:
         if filters.conversations:
             conditions.append(self._in_conversations(filters.conversations, filters.held))
         if filters.since is not None or filters.until is not None:
-            conditions.append(self._between(filters.since, filters.until))
+            conditions.append(self.between(filters.since, filters.until))
         return conditions
 
     def _in_conversations(self, conversations: Iterable[int], held: Iterable[int]) -> tantivy.Query:
@@ -325,7 +399,8 @@ class Matcher:
             tantivy.Query.boolean_query([(Occur.Should, one) for one in queries]), 1
         )
 
-    def _between(self, since: int | None, until: int | None) -> tantivy.Query:
+    def between(self, since: int | None, until: int | None) -> tantivy.Query:
+        """Build a query for entries of a time."""
         return tantivy.Query.range_query(
             self._schema,
             "at",
@@ -333,6 +408,14 @@ class Matcher:
             lower_bound=None if since is None else _clamp(since),
             upper_bound=None if until is None else _clamp(until - 1),
         )
+
+
+def _clauses(
+    conditions: Iterable[tantivy.Query], negated: Iterable[tantivy.Query]
+) -> Iterator[tuple[Occur, tantivy.Query]]:
+    """Yield clauses that do not change scores."""
+    yield from ((Occur.MustNot, one) for one in negated)
+    yield from ((Occur.Must, tantivy.Query.const_score_query(one, 0)) for one in conditions)
 
 
 def _is_narrowed(query: Query) -> bool:

@@ -6,7 +6,9 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent_journal.search import dictionary
 from agent_journal.search.forms import forms_of
+from agent_journal.search.languages import ENGLISH, detect_language
 from agent_journal.search.query import Query, Term
 from agent_journal.search.words import camel_parts, is_paired
 
@@ -19,9 +21,12 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[a-z]{4,24}")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _MIN_TWO_TYPOS_CHARS = 6
-_MAX_RARE_ENTRIES = 2  # a word in so few entries may be a typo there, too
-_MIN_FREQUENCY_RATIO = 20  # of the replacement of such a word
 _MAX_CHECKED_WORDS = 8  # of a query
+# American and British.
+_SPELLINGS = (
+    *(("or", "our"), ("our", "or"), ("iz", "is"), ("is", "iz"), ("yz", "ys"), ("ys", "yz")),
+    *(("er$", "re"), ("re$", "er"), ("og$", "ogue"), ("ogue$", "og"), ("ense$", "ence"), ("ence$", "ense")),
+)
 _MAX_REPLACEMENTS = 3
 _MAX_COMPARED_WORDS = 20_000  # with the same first letters
 _MIN_PREFIX_CHARS = 6  # of a word that may be the prefix of a longer word or commit hash
@@ -35,40 +40,44 @@ class Correction(NamedTuple):
 
 
 def correct_query(query: Query, vocabulary: Vocabulary) -> tuple[Query, list[Correction]]:
-    """Return the query with replacements added to words that hardly any entry has, and the corrections.
+    """Return the query with replacements added to words that no entry and no dictionary has.
 
     Quoted phrases, names and prefixes are not corrected. An unknown word may be a prefix: of a hash, or if it
     is the whole query.
     """
     corrections: list[Correction] = []
     groups = []
+    language = detect_language([_word_of(group[0]) for group in query.groups]) or ENGLISH
     for position, group in enumerate(query.groups):
-        correction = _correction(group, vocabulary) if position < _MAX_CHECKED_WORDS else None
+        correction = _correction(group, language, vocabulary) if position < _MAX_CHECKED_WORDS else None
         if correction is None and position < _MAX_CHECKED_WORDS and _is_prefix(group, query, vocabulary):
             corrections.append(Correction(group[0].text, (f"{group[0].text}*",)))
             group = (group[0]._replace(prefix=True),)  # noqa: PLW2901
         elif correction is not None:
             corrections.append(correction)
             # The first term of a group is the one used for semantic search.
-            meant = tuple(Term(word) for word in correction.meant)
-            is_known = _entries_with(group[0], vocabulary)
-            group = (*group, *meant) if is_known else (*meant, *group)  # noqa: PLW2901
+            group = (*(Term(word) for word in correction.meant), *group)  # noqa: PLW2901
         groups.append(group)
     return (query._replace(groups=tuple(groups)) if corrections else query), corrections
 
 
-def _correction(group: tuple[Term, ...], vocabulary: Vocabulary) -> Correction | None:
+def _correction(group: tuple[Term, ...], language: str, vocabulary: Vocabulary) -> Correction | None:
+    """Return the replacements of a word that is in no entry and in no dictionary."""
     term = group[0]
     word = _word_of(term)
-    if not _is_plain(group) or not _WORD.fullmatch(word):
+    if not _is_plain(group) or not _WORD.fullmatch(word) or _entries_with(term, vocabulary):
         return None
-    count = _entries_with(term, vocabulary)
-    if count > _MAX_RARE_ENTRIES:
+    variants = _most_frequent(_variants(word), vocabulary)
+    replacements = variants or _similar_words(word, vocabulary)
+    if not replacements or (not variants and dictionary.is_word(word, language)):
         return None
-    replacements = (
-        _more_frequent_words(word, count, vocabulary) if count else _similar_words(word, vocabulary)
-    )
-    return Correction(term.text, tuple(replacements)) if replacements else None
+    return Correction(term.text, tuple(replacements))
+
+
+def _variants(word: str) -> Iterator[str]:
+    """Yield the British spelling of an American word, and the other way round."""
+    for ending, other in _SPELLINGS:
+        yield re.sub(ending, other, word)
 
 
 def _is_plain(group: tuple[Term, ...]) -> bool:
@@ -93,11 +102,7 @@ def _entries_with(term: Term, vocabulary: Vocabulary) -> int:
     """Return about how many entries have a word; a camelCase name also where its parts are consecutive."""
     count = vocabulary.entry_count(_word_of(term))
     parts = [part.lower() for part in camel_parts(term.text)]
-    return (
-        count + vocabulary.phrase_entry_count(parts)
-        if count <= _MAX_RARE_ENTRIES and len(parts) > 1
-        else count
-    )
+    return count + vocabulary.phrase_entry_count(parts) if not count and len(parts) > 1 else count
 
 
 def _word_of(term: Term) -> str:
@@ -107,24 +112,16 @@ def _word_of(term: Term) -> str:
 
 def _similar_words(word: str, vocabulary: Vocabulary) -> list[str]:
     """Return words similar to one that no entry has."""
-    similar = _most_frequent(_with_one_typo(word), 1, vocabulary)
+    similar = _most_frequent(_with_one_typo(word), vocabulary)
     if not similar and len(word) >= _MIN_TWO_TYPOS_CHARS:
-        similar = _most_frequent(_with_two_typos(word, vocabulary), 1, vocabulary)
+        similar = _most_frequent(_with_two_typos(word, vocabulary), vocabulary)
     return similar
 
 
-def _more_frequent_words(word: str, count: int, vocabulary: Vocabulary) -> list[str]:
-    """Return much more frequent words similar to one that a few entries have."""
-    min_entries = count * _MIN_FREQUENCY_RATIO
-    if vocabulary.similar_entry_count(word) < min_entries:  # counting them one by one takes longer
-        return []
-    return _most_frequent(_with_one_typo(word), min_entries, vocabulary)
-
-
-def _most_frequent(words: Iterable[str], min_entries: int, vocabulary: Vocabulary) -> list[str]:
-    """Return the words that at least `min_entries` entries have, the most frequent first."""
+def _most_frequent(words: Iterable[str], vocabulary: Vocabulary) -> list[str]:
+    """Return the words that some entries have, the most frequent first."""
     counted = ((vocabulary.entry_count(word), word) for word in set(words))
-    frequent = sorted(((count, word) for count, word in counted if count >= min_entries), reverse=True)
+    frequent = sorted(((count, word) for count, word in counted if count), reverse=True)
     return [word for _, word in frequent[:_MAX_REPLACEMENTS]]
 
 
