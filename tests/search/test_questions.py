@@ -203,7 +203,7 @@ def test_more_words_than_fit_are_no_error(tmp_path: Path) -> None:
 
 def test_a_message_that_only_is_near_gets_less() -> None:
     messages = [
-        Message(1, 1, 0, 400, said=1),
+        Message(1, 1, 0, 400, text=1),
         Message(2, 1, 0, 400),
         Message(3, 1, 0, 400),
         Message(4, 2, 0, 400),

@@ -23,8 +23,8 @@ _MONTH_NAMES = re.findall(
     december dezember décembre diciembre dezembro dicembre
 """,
 )
-_LANGUAGES = 6
-_MONTHS = {name: place // _LANGUAGES + 1 for place, name in enumerate(_MONTH_NAMES)}
+_LANGUAGE_COUNT = 6
+_MONTHS = {name: place // _LANGUAGE_COUNT + 1 for place, name in enumerate(_MONTH_NAMES)}
 _NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.|º|er)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"

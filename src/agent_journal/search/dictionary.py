@@ -1,4 +1,4 @@
-"""Tell words of a language from typos.
+"""Distinguish words of a language from typos.
 
 The word lists are in the wheel of pyspellchecker; its code is not needed and not imported.
 """

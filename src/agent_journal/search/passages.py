@@ -1,8 +1,8 @@
 """Rank messages by a question: by its words in the message, next to it, and in its conversation.
 
-A message alone is too small: what it is about is often said before it. So a word also counts, for less, if it
-is in a neighbor, and all messages of a conversation gain by the words that the whole conversation has. Stop
-words do not count. Inflections count like the word itself.
+A message alone is too small: its topic is often only in the ones before it. So a word also counts, for less,
+if it is in a neighbor, and all messages of a conversation gain by the words that the whole conversation has.
+Stop words do not count. Inflections count like the word itself.
 
 Two searches are enough: one for candidates, by the rarer words, and one for all words in the conversations of
 the best candidates, whose score is a bit mask of the words that a message has.
@@ -23,7 +23,6 @@ MAX_CONVERSATIONS = 20
 MAX_MESSAGES = 250
 """Messages of these that are scored."""
 _MAX_LENGTH_RATIO = 20.0  # of a message's length to the typical one
-_SATURATION = 1.2  # as k1 of BM25
 
 
 class Weights(NamedTuple):
@@ -42,6 +41,8 @@ class Weights(NamedTuple):
     length: float = 0.75
     text_length: float = 0.2
     typical_chars: float = 400.0
+    message_saturation: float = 1.2
+    """k1 of BM25, as `saturation` is for conversations."""
 
 
 WEIGHTS = Weights()
@@ -54,7 +55,7 @@ class Message(NamedTuple):
     conversation: int
     at: int
     chars: int
-    said: int = 0
+    text: int = 0
     """A bit for each word that its text, title or reasoning has."""
     other: int = 0
     """A bit for each word that its tool input or output or an attached file has."""
@@ -107,7 +108,7 @@ def score_messages(
         for each, own in zip(members, scorer.own_scores(members), strict=True):
             score = own / total + weights.bm25 * evidence.bm25.get(each.key, 0.0)
             scored.append(
-                ScoredMessage(each.key, conversation, each.at, score, whole, bool(each.said | each.other))
+                ScoredMessage(each.key, conversation, each.at, score, whole, bool(each.text | each.other))
             )
     return scored
 
@@ -129,7 +130,7 @@ class _MaskScorer:
 
     def own_scores(self, members: Sequence[Message]) -> list[float]:
         """Return the score of each message, by its own words and those of its neighbors."""
-        masks = {each.key: each.said | each.other for each in members}
+        masks = {each.key: each.text | each.other for each in members}
         mask_of = masks.get
         return [
             self._score(
@@ -145,19 +146,19 @@ class _MaskScorer:
     def _score(self, message: Message, own: int, before: int, after: int, far: int) -> float:
         """Return the score of a message with the words in itself and in its neighbors."""
         weights = self._weights
-        score = self._sum(message.said) + weights.tool * self._sum(message.other & ~message.said)
+        score = self._sum(message.text) + weights.tool * self._sum(message.other & ~message.text)
         score += weights.before * self._sum(before & ~own)
         score += weights.after * self._sum(after & ~(before | own))
         score += weights.second * self._sum(far & ~(before | after | own))
         ratio = min(message.chars / weights.typical_chars, _MAX_LENGTH_RATIO)
-        norm = 1 + _SATURATION * (1 + weights.text_length * (ratio - 1))
-        return score * (1 + weights.answer * message.is_answer) * (1 + _SATURATION) / norm
+        norm = 1 + weights.message_saturation * (1 + weights.text_length * (ratio - 1))
+        return score * (1 + weights.answer * message.is_answer) * (1 + weights.message_saturation) / norm
 
 
 def _count_words(members: Sequence[Message], words: int) -> list[int]:
     """Return how many messages have each word."""
     counts = [0] * words
-    for mask in (each.said | each.other for each in members):
+    for mask in (each.text | each.other for each in members):
         rest = mask
         while rest:
             low = rest & -rest

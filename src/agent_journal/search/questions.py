@@ -37,7 +37,7 @@ _MAX_CANDIDATES = 100
 _MAX_DATED_CANDIDATES = 50
 _MAX_VISITED_ENTRIES = 100_000  # to find candidates; more frequent words only add to scores
 _MIN_CANDIDATE_WORDS = 2  # that are used, however frequent
-_SAID_FIELDS = ("text", "title", "thinking")
+_TEXT_FIELDS = ("text", "title", "thinking")
 _COLUMNS = ("key", "conversation", "at", "chars")
 _OTHER_FIELDS = ("tool", "output", "attached")
 
@@ -156,12 +156,12 @@ class QuestionSearch:
                 each.key: each for each in self._messages(query, question, list(conversations), required)
             }
         sizes = {key: self._searcher.doc_freq("conversation", key) for key in conversations}
-        found = list(messages.values())
+        candidates = list(messages.values())
         if question.dates:
-            found = [self._dated(each, question) for each in found]
+            candidates = [self._dated(each, question) for each in candidates]
         idfs = [each.idf for each in reversed(question.words)]
         missing = len(question.missing) * self._matcher.idf(0)
-        return passages.score_messages(found, Evidence(idfs, missing, sizes, best))
+        return passages.score_messages(candidates, Evidence(idfs, missing, sizes, best))
 
     def _dated(self, message: Message, question: Question) -> Message:
         is_dated = any(date.matches(message.at) for date in question.dates)
@@ -192,12 +192,12 @@ class QuestionSearch:
         self, query: Query, question: Question, rare: tantivy.Query, required: Sequence[tantivy.Query]
     ) -> list[int]:
         """Return conversations of the dates in the question."""
-        found: dict[int, None] = {}
+        conversations: dict[int, None] = {}
         for bounds in filter(None, (date.bounds() for date in question.dates)):
             restricted = self._matcher.restrict(query, rare, *required, self._matcher.between(*bounds))
             hits = self._hits(restricted, _MAX_DATED_CANDIDATES)
-            found |= dict.fromkeys(self._values("conversation", hits))
-        return list(found)[:MAX_CONVERSATIONS]
+            conversations |= dict.fromkeys(self._values("conversation", hits))
+        return list(conversations)[:MAX_CONVERSATIONS]
 
     def _messages(
         self,
@@ -212,7 +212,7 @@ class QuestionSearch:
         """
         masks, count = [], len(question.words)
         for bit, word in enumerate(reversed(question.words)):
-            for place, fields in ((count + bit, _SAID_FIELDS), (bit, _OTHER_FIELDS)):
+            for place, fields in ((count + bit, _TEXT_FIELDS), (bit, _OTHER_FIELDS)):
                 queries = self._matcher.has_word(word, fields)
                 if queries:
                     masks.append(_scored(_any_of(queries), 2 << place))
