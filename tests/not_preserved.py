@@ -94,8 +94,9 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
         "branches other than the current one": "",
     },
     "html": {
-        "source-specific fields (extra, platform, context) and native content": (
-            f"{_SOURCE_FIELDS} Citation.extra Feedback.extra Memory.extra Summary.extra Tool.extra {_NATIVE}"
+        "source-specific fields (extra other than exit codes, platform, context) and native content": (
+            f"{_SOURCE_FIELDS.replace(' ToolResult.extra', '')} Citation.extra Feedback.extra Memory.extra "
+            f"Summary.extra Tool.extra {_NATIVE}"
         ),
         "requests, except for the reasons they failed; parameters of tools": f"{_REQUESTS} Tool.parameters",
         "signatures and encrypted reasoning": "Reasoning.signature",

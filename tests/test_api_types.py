@@ -51,7 +51,7 @@ def test_starting_imports_nothing_heavy(code: str) -> None:
         "agent_journal",
         *(
             f"agent_journal.{name}"
-            for name in ("cli", "terminal", "terminal.command_name", "text", "text.sanitize")
+            for name in ("cli", "cli._home", "terminal", "terminal.command_name", "text", "text.sanitize")
         ),
     }
     assert light >= loaded

@@ -105,6 +105,7 @@ def _suggestion(typed: str) -> str:
 
 def _without_home(arguments: list[str]) -> list[str]:
     """The arguments that follow `--home DIR`."""
+    _home.use(None)
     if arguments and arguments[0].startswith("--home="):
         arguments = ["--home", arguments[0].removeprefix("--home="), *arguments[1:]]
     if not arguments or arguments[0] != "--home":

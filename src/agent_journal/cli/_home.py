@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # `aj --help` imports neither typing nor re, which take longer than everything else
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,8 +16,8 @@ class _Option:
     folder: str | None = None
 
 
-def use(folder: str) -> None:
-    """Use the journal in a folder."""
+def use(folder: str | None) -> None:
+    """Use the journal in a folder; None: that of the environment, or the default one."""
     _Option.folder = folder
 
 

@@ -29,7 +29,7 @@ INFO = WriterInfo(
     suffix=".html",
     layout="pages",
     loses=(
-        "source-specific fields (extra, platform, context) and native content",
+        "source-specific fields (extra other than exit codes, platform, context) and native content",
         "requests, except for the reasons they failed; parameters of tools",
         "signatures and encrypted reasoning",
         "in one document: files that are neither images nor text",
