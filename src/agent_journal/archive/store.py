@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent_journal.archive.bodies import Block
+    from agent_journal.archive.index_entry import IndexEntry
     from agent_journal.archive.rows import Row
     from agent_journal.archive.vault import BlobLocation
     from agent_journal.model import Conversation, Event, Link, Memory, Message
@@ -128,27 +129,6 @@ class Change(NamedTuple):
     removed: list[int]
     misses_entries: bool = False
     """Whether the stored conversation has entries that the incoming one lacks."""
-
-
-class IndexEntry(NamedTuple):
-    """The text of a message, a title or a memory for the search index."""
-
-    key: int
-    conversation: int
-    role: str
-    source: str
-    project: str
-    model: str
-    at: int
-    text: str
-    thinking: str
-    tool: str
-    output: str
-    attached: str
-    title: str
-    branch: str = ""
-    tools: tuple[str, ...] = ()
-    has_error: bool = False
 
 
 class Filter(msgspec.Struct, kw_only=True, frozen=True):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import IndexEntry
+    from agent_journal.archive.index_entry import IndexEntry
     from agent_journal.config import Config
     from agent_journal.search.semantic.models import Model
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.errors import CannotWrite, IndexBehind, IndexDamaged
 from agent_journal.search import folder as index_folder
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import Change, IndexEntry
+    from agent_journal.archive.index_entry import IndexEntry
+    from agent_journal.archive.store import Change
     from agent_journal.config import Config
-    from agent_journal.search.entry import Entry
     from agent_journal.search.lexical import Index
 
 
@@ -154,7 +154,7 @@ class Indexer:
         self._added_up_to = last
         return index
 
-    def _with_progress(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+    def _with_progress(self, entries: Iterator[IndexEntry]) -> Iterator[IndexEntry]:
         """Yield the entries and report progress."""
         if self._on_progress is None:
             yield from entries
@@ -164,11 +164,11 @@ class Indexer:
             yield entry
             self._on_progress(number, total)
 
-    def _without_omitted(self, entries: Iterable[IndexEntry]) -> Iterator[Entry]:
-        """Yield entries without omitted fields: rows and index entries have the same fields."""
+    def _without_omitted(self, entries: Iterable[IndexEntry]) -> Iterator[IndexEntry]:
+        """Yield entries without omitted fields."""
         from agent_journal.search.entry import drop_texts  # noqa: PLC0415 (imported with the index)
 
-        return drop_texts(cast("Iterable[Entry]", entries), self._config.index.left_out)
+        return drop_texts(entries, self._config.index.left_out)
 
 
 class _EntriesAfter:

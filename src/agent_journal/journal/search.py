@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from agent_journal.errors import IndexDamaged
 from agent_journal.journal.semantic import SemanticSearch
 from agent_journal.search.ranking import merge_rankings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from agent_journal.archive import Archive
     from agent_journal.archive.store import EntryLocation, EntryView, Listed
     from agent_journal.config import Config
     from agent_journal.journal.search_resources import SearchResources
-    from agent_journal.search.entry import Entry
     from agent_journal.search.lexical import Index
     from agent_journal.search.marking import Snippet
     from agent_journal.search.query import Filters, Query, RejectedFilter, Term
@@ -307,9 +306,7 @@ class SearchSession:
         from agent_journal.search.scanning import Scan  # noqa: PLC0415
 
         store, left_out = self._archive.store, self._config.index.left_out
-        # Rows and index entries have the same fields.
-        newest = cast("Callable[[int], Iterable[Entry]]", store.newest_index_entries)
-        return Scan(lambda: drop_texts(newest(beyond), left_out), store.values)
+        return Scan(lambda: drop_texts(store.newest_index_entries(beyond), left_out), store.values)
 
     def _lexical_index(self) -> Index:
         if self._index is None:

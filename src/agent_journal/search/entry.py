@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from agent_journal.archive.index_entry import IndexEntry
 from agent_journal.search import reach
 from agent_journal.search.query import FACT_FIELD, fact
 from agent_journal.search.words import prepare
@@ -17,33 +18,9 @@ if TYPE_CHECKING:
 TEXT_FIELDS = ("text", "thinking", "tool", "output", "attached", "title")
 """The fields that contain words, in the order of `Entry`."""
 
+Entry: TypeAlias = IndexEntry
+
 _FACT_KINDS = ("role", "source", "project", "model", "branch")
-
-
-class Entry(NamedTuple):
-    """The indexed content of a message, a title or a memory."""
-
-    key: int  # of its row: unique and always increasing; a changed entry gets a new one
-    conversation: int
-    role: str
-    source: str
-    project: str
-    model: str
-    at: int  # seconds since 1970, or 0
-    text: str = ""  # the visible text of the message
-    thinking: str = ""
-    tool: str = ""  # input of tools
-    output: str = ""  # output of tools
-    attached: str = ""  # text of attached files
-    title: str = ""
-    branch: str = ""  # of the Git repository
-    tools: tuple[str, ...] = ()  # names and kinds of the tools called or answered
-    has_error: bool = False  # whether a tool call failed
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The values of the text fields."""
-        return self.text, self.thinking, self.tool, self.output, self.attached, self.title
 
 
 def drop_texts(entries: Iterable[Entry], texts: Iterable[str]) -> Iterator[Entry]:

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from agent_journal.archive.bodies import Block
+    from agent_journal.archive.index_entry import IndexEntry
     from agent_journal.archive.merge import MergePlan
     from agent_journal.archive.rows import Row
     from agent_journal.archive.sqlite.entries import CopyOriginal
     from agent_journal.archive.sqlite.index_entries import ToolsByCall
-    from agent_journal.archive.store import IndexEntry
     from agent_journal.model import Conversation, Memory
 
 _STORED_CONVERSATION = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from agent_journal.archive.index_entry import IndexEntry
 from agent_journal.archive.rows import row_of, speaker
 from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
 from agent_journal.archive.sqlite.entries import ENTRY_COLUMNS, MEMORY_COLUMNS, Entries, memory_from
-from agent_journal.archive.store import IndexEntry
 from agent_journal.model import Message, timestamps
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from agent_journal.archive.store import Change
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from agent_journal.archive.index_entry import IndexEntry
     from agent_journal.archive.sqlite.provenance import ReimportState
-    from agent_journal.archive.store import IndexEntry
 
 _NO_CHANGE = Change(0, 0, 0, [], [])
 # Older versions did not store which file of a source contains a conversation.

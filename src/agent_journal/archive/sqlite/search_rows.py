@@ -19,7 +19,7 @@ from agent_journal.model import Event, Message, Text, ToolCall, ToolResult, Usag
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from agent_journal.archive.store import IndexEntry
+    from agent_journal.archive.index_entry import IndexEntry
     from agent_journal.model import Part
 
 _DISTINCTIVE_TEXT_BYTES = 60  # shorter texts, such as "go on", may be equal by chance
