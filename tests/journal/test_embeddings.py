@@ -22,6 +22,7 @@ from agent_journal.config import Config
 from agent_journal.errors import ArchiveInUse, CannotWrite
 from agent_journal.journal import Journal, embeddings, upkeep
 from agent_journal.journal.embeddings import Embedder
+from agent_journal.journal.watch import Watcher
 from agent_journal.search import folder as index_folder
 from agent_journal.search.semantic import nearest, static, vectors
 from agent_journal.search.semantic.hashed import HashModel
@@ -370,17 +371,57 @@ def test_while_the_graph_is_made_others_make_vectors(
     assert [""] == at_it
 
 
-# ── What a search does about it ──
+# ── Who computes them, and what a search says meanwhile ──
 
 
-def test_a_search_gives_vectors_to_what_came_last(settled: Config, kept: archive.Archive) -> None:
-    assert (["bike"], "") == (told(settled, "noisy bicycle")[0][:1], told(settled, "noisy bicycle")[1])
-    assert embeddings.read_state(kept, settled).whole
+def test_an_import_gives_vectors_to_what_it_brought(settled: Config, tmp_path: Path) -> None:
+    path = tmp_path / "moon.jsonl"
+    path.write_text(history("moon", ["The moon is late."], 9), encoding="utf-8")
+
+    with Journal(settled) as opened:
+        opened.import_([path])
+        answer = opened.search("noisy bicycle", 1, mode="semantic")
+
+    assert ["bike"] == [hit.conversation.id for hit in answer.hits if hit.conversation]
+    assert ("", 0) == (answer.semantic_problem, answer.unembedded_count)
 
 
-def test_a_search_says_how_many_have_vectors(
-    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+def test_a_sync_computes_what_an_earlier_one_could_not(
+    settled: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    with Journal(settled) as opened:
+        assert 9 == opened.search("lentil soup", mode="hybrid").unembedded_count
+        opened.sync()
+        assert 0 == opened.search("lentil soup", mode="hybrid").unembedded_count
+
+
+def test_an_import_waits_for_no_other_process(settled: Config) -> None:
+    turn = Lock(embeddings.vectors_folder(settled) / "turn")
+    turn.acquire()
+    try:
+        upkeep.embed_newest(settled)
+    finally:
+        turn.release()
+
+    assert vectors.read_info(embeddings.vectors_folder(settled)) is None
+
+
+def test_a_slow_model_does_not_hold_up_an_import(
+    settled: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **_: started.append(command))
+    tiny_onnx.write_model(tmp_path / "models")
+    own = config.load(settled.home, {"AJ_INDEX_VECTOR_MODEL_PATH": str(tmp_path / "models")})
+
+    upkeep.embed_newest(own)
+    assert vectors.read_info(embeddings.vectors_folder(own)) is None
+    assert upkeep.embed_in_background(own)
+    assert "embed" in started[0]
+
+
+def test_a_search_says_how_many_have_vectors(settled: Config, kept: archive.Archive) -> None:
     Embedder(kept, settled, MODEL).run()
     place = embeddings.vectors_folder(settled)
     said = vectors.read_info(place)
@@ -389,18 +430,28 @@ def test_a_search_says_how_many_have_vectors(
     assert len(stored.known_keys()) == stored.entries == 9
     of_first = int((stored.keys == stored.keys[0]).sum())
     vectors.write_info(place, said._replace(rows=of_first, mute=0, upto=0))
-    monkeypatch.setattr("agent_journal.journal.semantic._MAX_CATCH_UP_ENTRIES", 0)
 
-    assert told(settled, "lentil soup", "hybrid")[1].startswith("Only 11% of the entries")
+    assert told(settled, "lentil soup", "hybrid")[1].startswith("8 of 9 entries have no embeddings yet")
 
 
-def test_hybrid_answers_by_words_and_says_so(settled: Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent_journal.journal.semantic._MAX_CATCH_UP_ENTRIES", 0)
+def test_of_many_a_search_says_about_how_many_have_vectors(
+    settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Embedder(kept, settled, MODEL).run()
+    path = settled.home / "more.jsonl"
+    path.write_text(history("moon", ["The moon is late.", "It always is."], 9), encoding="utf-8")
+    journal.import_files(settled, [ImportCandidate(str(path))], lambda _: None)
+    monkeypatch.setattr("agent_journal.journal.semantic._MAX_COUNTED_KEYS", 0)
 
+    assert told(settled, "lentil soup", "hybrid")[1].startswith("3 of 12 entries have no embeddings yet")
+
+
+def test_hybrid_answers_by_words_and_says_so(settled: Config) -> None:
     names, said = told(settled, "lentil soup", "hybrid")
 
     assert "soup" == names[0]
-    assert "Only 0% of the entries have embeddings; 'aj embed' computes the rest." == said
+    assert "9 of 9 entries have no embeddings yet; 'aj embed' computes them." == said
+    assert not embeddings.vectors_folder(settled).exists()
 
 
 def test_a_search_while_another_process_is_at_it(settled: Config) -> None:
@@ -414,19 +465,22 @@ def test_a_search_while_another_process_is_at_it(settled: Config) -> None:
         turn.release()
 
     assert "soup" == names[0]
-    assert said.endswith("the rest is being computed.")
+    assert said.endswith("they are being computed.")
 
 
-def test_a_search_where_nothing_can_be_written(settled: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_import_ends_well_where_vectors_cannot_be_written(
+    settled: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: Any) -> None:
         raise CannotWrite("/vectors", "no space left on device")
 
     monkeypatch.setattr(vectors, "append", full)
 
-    names, said = told(settled, "lentil soup", "hybrid")
+    upkeep.embed_newest(settled)
 
-    assert "soup" == names[0]
-    assert "no space left" in said
+    assert "soup" == told(settled, "lentil soup", "hybrid")[0][0]
+    with pytest.raises(CannotWrite, match="no space left"):
+        journal.embed(settled)
 
 
 def test_damaged_vectors_are_told_of_and_made_again(settled: Config, kept: archive.Archive) -> None:
@@ -466,6 +520,7 @@ def test_search_by_meaning_can_be_switched_off(settled: Config) -> None:
 
 
 def test_the_default_mode_is_settled(settled: Config) -> None:
+    journal.embed(settled)
     found = {}
     for mode in ("lexical", "semantic", "hybrid"):
         other = config.load(settled.home, {"AJ_SEARCH_DEFAULT_MODE": mode})
@@ -477,6 +532,7 @@ def test_the_default_mode_is_settled(settled: Config) -> None:
 def test_a_model_of_ones_own_is_used_for_everything(settled: Config, tmp_path: Path) -> None:
     tiny_onnx.write_model(tmp_path / "models")
     own = config.load(settled.home, {"AJ_INDEX_VECTOR_MODEL_PATH": str(tmp_path / "models")})
+    journal.embed(own)
 
     assert "soup" == told(own, "broth")[0][0]
     assert stored(own).info.made.model.startswith("onnx models")
@@ -487,6 +543,7 @@ def test_a_model_of_ones_own_may_only_reorder(settled: Config, tmp_path: Path) -
     tiny_onnx.write_model(tmp_path / "models")
     environ = {"AJ_INDEX_VECTOR_MODEL_PATH": str(tmp_path / "models"), "AJ_INDEX_VECTOR_MODEL_USE": "rerank"}
     own = config.load(settled.home, environ)
+    journal.embed(own)
 
     names, said = told(own, "lentil soup", "hybrid")
 
@@ -512,6 +569,7 @@ def test_the_fallback_is_settled(
 ) -> None:
     monkeypatch.setattr(static, "_PACKAGE", "no-such-package")
     other = config.load(settled.home, {"AJ_INDEX_VECTOR_FALLBACK": fallback})
+    upkeep.embed_newest(other)
 
     names, said = told(other, "lentil soup", "hybrid")
 
@@ -539,9 +597,9 @@ def test_much_is_prepared_in_the_background(tmp_path: Path) -> None:
     path = tmp_path / "much.jsonl"
     path.write_text(history("much", said), encoding="utf-8")
 
-    quiet = run(home, "import", str(path), AJ_INDEX_VECTOR_BACKGROUND="false")
+    quiet = run(tmp_path / "other", "import", str(path), AJ_INDEX_VECTOR_BACKGROUND="false")
     assert "background" not in quiet.stderr
-    assert not (home / "index.vectors").exists()
+    assert (tmp_path / "other" / "index.vectors").exists()
     told_ = run(home, "import", str(path))
 
     assert (0, True) == (told_.returncode, "in the background" in told_.stderr)
@@ -553,3 +611,26 @@ def test_much_is_prepared_in_the_background(tmp_path: Path) -> None:
         assert embeddings.read_state(kept, settled).whole
         Lock(embeddings.vectors_folder(settled) / "turn").acquire(30)
     assert "background" not in run(home, "import", str(path)).stderr
+
+
+def test_watching_computes_the_vectors_of_what_comes(
+    settled: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    monkeypatch.setattr("agent_journal.journal.watch._EMBED_AFTER_S", 0.01)
+    computed: list[Watcher] = []
+
+    def compute_and_stop(_: Config) -> None:
+        """At first for what was there, then for what was imported meanwhile."""
+        computed.append(watcher)
+        if len(computed) == 1:
+            watcher._lacks_embeddings = True
+        else:
+            watcher.stop()
+
+    monkeypatch.setattr("agent_journal.journal.watch.embed_newest", compute_and_stop)
+    with Journal(settled) as opened:
+        watcher = opened.watch()
+        watcher.run()
+
+    assert 2 == len(computed)

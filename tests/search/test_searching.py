@@ -215,6 +215,7 @@ def test_what_an_attached_file_says_is_found(config: Config, tmp_path: Path) -> 
             assert (hit.field, hit.entry.message) == ("attached", message)
         for query in ("ferns in:text", "ferns in:tool", "ferns in:title"):
             assert not journal.search(query, mode="lexical").hits
+        journal.embed()
         (hit,) = journal.search("who has to water plants", mode="semantic", limit=1).hits
         assert hit.entry.message == "m1"
 

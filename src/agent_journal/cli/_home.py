@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-TYPE_CHECKING = False  # `aj --help` imports neither typing nor re, which take longer than everything else
-
+TYPE_CHECKING = False  # importing typing for its constant would add 10 ms to every start
 if TYPE_CHECKING:
     from pathlib import Path
 

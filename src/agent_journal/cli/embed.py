@@ -22,7 +22,7 @@ from agent_journal.terminal import progress, say, show, show_json
 def command(*, rebuild: bool, anew: bool, seconds: float | None, quiet: bool, as_json: bool) -> None:
     """Compute embeddings of entries that have none yet, newest first, for semantic search.
 
-    After a large import this runs in the background, and a search does it for the newest entries. You can
+    'aj sync' does it for a few new entries, and after a large import this runs in the background. You can
     interrupt it at any time; the next run continues.
     """
     from_scratch = rebuild or anew

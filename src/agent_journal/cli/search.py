@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from agent_journal import journal as journals
 from agent_journal.cli._filters import (
     EMPTY_JOURNAL,
     PROJECT_HELP,
@@ -187,7 +186,6 @@ def command(
         if answer.has_more:
             say(f"aj: There are more results; --offset {offset + len(answer.hits)} shows the next ones.")
     _report(answer, query.negated, offset, as_json=as_json)
-    _update_index(answer, config)
 
 
 def _default_mode(config: Config) -> Mode:
@@ -213,9 +211,16 @@ def _report(answer: Answer, excluded: tuple[Term, ...] = (), offset: int = 0, *,
         )
     if answer.problem:
         limit = "" if answer.is_whole else ", newest first and for two seconds"
-        say(f"aj: Cannot use the search index: {answer.problem}. Searched without it{limit}.")
-    elif not answer.is_whole:
-        say("aj: The search index lacks the newest messages; searched these without it, for two seconds.")
+        say(
+            f"aj: Cannot use the search index: {answer.problem}. Searched without it{limit}; "
+            "'aj reindex' rebuilds it."
+        )
+    elif answer.unindexed_count:
+        limit = "" if answer.is_whole else ", for two seconds"
+        say(
+            "aj: The search index lacks the newest messages ('aj sync' adds them); "
+            f"searched these without it{limit}."
+        )
     if answer.semantic_problem:
         say(f"aj: {answer.semantic_problem}")
     if answer.is_semantic_only:
@@ -237,18 +242,6 @@ def _report(answer: Answer, excluded: tuple[Term, ...] = (), offset: int = 0, *,
         say(f"aj: Nothing found. -{word} excludes messages with {word!r}; put it in quotes to search for it.")
     else:
         say("aj: Nothing found.")
-
-
-def _update_index(answer: Answer, config: Config) -> None:
-    """After the answer, rebuild an index that cannot be used, or update one that lacks entries."""
-    if not answer.problem and not answer.unindexed_count:
-        return
-    if answer.problem:
-        say("aj: Rebuilding the search index …")
-    if journals.update_index(config, from_scratch=bool(answer.problem)):
-        say("aj: The search index is up to date.")
-    else:
-        say("aj: Cannot write the search index now; the next 'aj sync' updates it.")
 
 
 def _show(hit: Hit, sink: Sink, now: float, *, with_score: bool) -> None:

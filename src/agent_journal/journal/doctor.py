@@ -262,7 +262,7 @@ def _vectors(opened: Archive, config: Config) -> Finding:
     says = f"{state.done:,} of {state.entries:,} entries have embeddings"
     says += f" (computing the rest{state.running})" if state.running else ""
     if not state.whole and not state.running:
-        says += "; the next search, sync or 'aj embed' continues"
+        says += "; 'aj embed' computes the rest"
     return Finding(topic="meaning", says=says, data=data)
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.archive.lock import Lock
-from agent_journal.errors import ArchiveInUse, IndexDamaged
+from agent_journal.errors import AgentJournalError, ArchiveInUse, IndexDamaged
 from agent_journal.journal import index_upkeep
 from agent_journal.search.semantic import chunks, models, vectors
 from agent_journal.search.semantic.vectors import StoredVectors, VectorFormat, VectorsInfo
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from agent_journal.config import Config
     from agent_journal.search.semantic.models import Model
 
-# A process of its own is worth its start for this many entries; the next search embeds fewer.
+# A process of its own is worth its start for this many entries; whoever imports fewer embeds them.
 MIN_BACKGROUND_ENTRIES = 500
+_NEWEST_BUDGET_S = 0.3  # that an import spends on missing vectors
+_MAX_NEWEST_ENTRIES = 20_000  # finding what is missing of more takes too long
 _WRITE_BATCH_COUNT = 8192  # vectors that are written together
 _MAX_THINKING_CHUNKS = 8
 _MAX_ATTACHED_CHUNKS = 16  # the topic of an attached file mostly shows early
@@ -109,12 +111,6 @@ def read_current(archive: Archive, config: Config, model: Model) -> VectorsInfo 
         return None
     # After a power cut, rows of which there are vectors may be lost; their keys will be used again.
     return info if info.reach <= archive.store.last_key() else None
-
-
-def embedded_up_to(archive: Archive, config: Config, model: Model) -> int:
-    """Return the key up to which all entries have vectors; 0 if there are none."""
-    info = read_current(archive, config, model)
-    return info.upto if info is not None else 0
 
 
 def is_complete(folder: Path, info: VectorsInfo) -> bool:
@@ -355,9 +351,30 @@ def erase_stale(archive: Archive, config: Config) -> None:
             vectors.discard(folder)
 
 
+def embed_newest(archive: Archive, config: Config) -> None:
+    """Compute the vectors of the newest entries, if they are too few for a process of their own.
+
+    What cannot be computed is missing until the next time, and a search says so.
+    """
+    limit = _min_background_entries(config) if config.index.vector.background else _MAX_NEWEST_ENTRIES
+    if not 0 < _count_missing(archive, config) < limit:
+        return
+    model = choose_model(config).model
+    if model is not None:
+        with suppress(AgentJournalError):  # a full disk; another process that computes them
+            Embedder(archive, config, model).run(seconds=_NEWEST_BUDGET_S)
+
+
+def _min_background_entries(config: Config) -> int:
+    """Return how many missing entries are worth a process; the user's own model is slow."""
+    settings = config.index.vector
+    has_custom = settings.model_use == "all" and (settings.model_path / "model.onnx").is_file()
+    return 1 if has_custom else MIN_BACKGROUND_ENTRIES
+
+
 def start_in_background(archive: Archive, config: Config) -> bool:
     """Start a process that computes vectors if many are missing; return whether one is running."""
-    if _count_missing(archive, config) < MIN_BACKGROUND_ENTRIES:
+    if _count_missing(archive, config) < _min_background_entries(config):
         return False
     if Lock(vectors_folder(config) / "turn").owner() is not None:
         return True

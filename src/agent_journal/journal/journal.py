@@ -394,14 +394,15 @@ class Journal(Closing):
 
         With `full`, every file is read again. `on_start` gets the number of files to read and their bytes,
         `on_result` each file that was read, `on_unchanged` each that was not, and `on_wait` another process
-        that is writing. The journal is created if there is none.
+        that is writing. The journal is created if there is none. A few new entries get their embeddings at
+        once; `embed` or `embed_in_background` computes those of many.
         """
-        from agent_journal.journal import importing  # noqa: PLC0415 (a search does not need it)
+        from agent_journal.journal import importing, upkeep  # noqa: PLC0415 (a search does not need it)
         from agent_journal.notes import Notes  # noqa: PLC0415
 
         infos, notes = importing.infos_of(sources), note or Notes()
         with self._limits():
-            return importing.sync(
+            summary = importing.sync(
                 self._config,
                 lambda opened: importing.find_candidates(self._config, opened, infos, notes),
                 on_result or _ignore,
@@ -410,6 +411,8 @@ class Journal(Closing):
                 on_unchanged=on_unchanged,
                 on_wait=on_wait,
             )
+        upkeep.embed_newest(self._config)
+        return summary
 
     def import_(
         self,
@@ -422,10 +425,10 @@ class Journal(Closing):
     ) -> None:
         """Import exports, folders and zips, or standard input (`-`); the journal is created if there is none.
 
-        What the user excluded is skipped, and noted.
+        What the user excluded is skipped, and noted. A few new entries get their embeddings at once.
         """
         from agent_journal.discovery.excluded import Refused  # noqa: PLC0415
-        from agent_journal.journal import importing  # noqa: PLC0415
+        from agent_journal.journal import importing, upkeep  # noqa: PLC0415
 
         refused = Refused(self._config, os.environ)
         with self._limits():
@@ -438,6 +441,7 @@ class Journal(Closing):
                 is_refused=refused.really,
                 on_wait=on_wait,
             )
+        upkeep.embed_newest(self._config)
 
     def watch(
         self,

@@ -133,6 +133,8 @@ class Answer(NamedTuple):
     """Whether the journal is empty."""
     semantic_problem: str = ""
     """Why semantic search was not possible or incomplete; empty if all is well or it was not requested."""
+    unembedded_count: int = 0
+    """About how many entries a semantic search could not find, because they have no embeddings yet."""
 
     @property
     def behind(self) -> int:
@@ -253,9 +255,11 @@ class SearchSession:
         if not query.groups or query.filters.fields:  # who only filters means nothing; --in is about words
             mode = "lexical"
         answer = self._answer_page(query, _with_newest(self._ranker(mode), scan), page)
-        notice = self._semantic.notice if mode != "lexical" else ""
+        answer = answer._replace(corrections=corrections, unindexed_count=max(missing, 0))
+        if mode == "lexical":
+            return answer
         return answer._replace(
-            corrections=corrections, unindexed_count=max(missing, 0), semantic_problem=notice
+            semantic_problem=self._semantic.notice, unembedded_count=self._semantic.unembedded_count
         )
 
     def _count_missing(self) -> int:

@@ -1,10 +1,10 @@
-"""Semantic search of a journal: open the model and the vectors, and add a few missing vectors."""
+"""Semantic search of a journal: open the model and the vectors, and say what is missing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.errors import AgentJournalError, ArchiveInUse, IndexDamaged
+from agent_journal.errors import IndexDamaged
 from agent_journal.journal import embeddings
 
 if TYPE_CHECKING:
@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     from agent_journal.search.lexical import Index
     from agent_journal.search.ranking import Ranker
     from agent_journal.search.semantic.models import Model
+    from agent_journal.search.semantic.vectors import StoredVectors
 
-_MAX_CATCH_UP_ENTRIES = 20_000  # finding what is missing of more takes too long
-_EMBED_BUDGET_S = 0.3  # that a search spends on missing vectors
+_MAX_COUNTED_KEYS = 20_000  # counting more takes too long
 
 
 class SemanticSearch:
-    """Makes rankers for one query. `notice` explains in one line what is not available."""
+    """Makes rankers for one query.
+
+    `notice` explains in one line what is not available, and `unembedded_count` is about how many entries have
+    no vectors.
+    """
 
     def __init__(self, archive: Archive, config: Config, resources: SearchResources) -> None:
         self._archive = archive
@@ -30,6 +34,7 @@ class SemanticSearch:
         self._resources = resources
         self._problem = ""
         self.notice = ""
+        self.unembedded_count = 0
 
     def ranker(self, words: Index, *, with_words: bool) -> Ranker:
         """Return a semantic or hybrid ranker; the lexical index if there are no vectors."""
@@ -51,7 +56,6 @@ class SemanticSearch:
         from agent_journal.search.semantic.ranker import SemanticRanker  # noqa: PLC0415
         from agent_journal.search.semantic.vectors import StoredVectors  # noqa: PLC0415
 
-        is_complete, self.notice = self._catch_up(model)
         info = embeddings.read_current(self._archive, self._config, model)
         try:
             stored = None if info is None else StoredVectors(embeddings.vectors_folder(self._config), info)
@@ -60,8 +64,9 @@ class SemanticSearch:
                 f"Cannot use the embeddings in {error.where}: {error.reason}; run 'aj embed --rebuild'."
             )
             return words
-        if not is_complete and not self.notice:
-            self.notice = self._describe_progress(stored.entries if stored else 0, words.count)
+        self.unembedded_count = self._count_missing(stored, words.count)
+        if self.unembedded_count:
+            self.notice = self._describe_missing(words.count)
         if stored is None or not len(stored.rows):
             return words
         semantic = SemanticRanker(stored, model, words)
@@ -70,26 +75,23 @@ class SemanticSearch:
         weights = fusion.HASH_WEIGHTS if model.is_rough else fusion.WEIGHTS
         return self._reranked(hybrid.HybridRanker(words, semantic, weights))
 
-    def _catch_up(self, model: Model) -> tuple[bool, str]:
-        """Embed the newest entries if they are few; return whether all have vectors, and what went wrong."""
-        store = self._archive.store
-        missing = store.last_key() - embeddings.embedded_up_to(self._archive, self._config, model)
-        if missing > _MAX_CATCH_UP_ENTRIES:
-            return False, ""
-        try:
-            embedder = embeddings.Embedder(self._archive, self._config, model)
-            return missing <= 0 or embedder.run(seconds=_EMBED_BUDGET_S), ""
-        except ArchiveInUse:
-            return False, ""  # another process is embedding
-        except AgentJournalError as error:  # a full disk, a read-only journal
-            return False, f"The newest messages have no embeddings: {error}"
+    def _count_missing(self, stored: StoredVectors | None, entries: int) -> int:
+        """Return how many entries have no vectors; of very many, about how many."""
+        import numpy as np  # noqa: PLC0415 (imported with the model)
 
-    def _describe_progress(self, done: int, entries: int) -> str:
-        """Describe about how many entries have vectors: an exact count would take too long."""
-        share = min(100 * done // max(entries, 1), 99)
+        if stored is None:
+            return entries
+        first, last = stored.info.upto + 1, self._archive.store.last_key()
+        if last - first > _MAX_COUNTED_KEYS:
+            return max(entries - stored.entries, 1)
+        keys = self._archive.store.index_keys(range(first, last + 1)) if first <= last else []
+        return len(np.setdiff1d(np.array(keys, np.int64), stored.known_keys(stored.info.upto)))
+
+    def _describe_missing(self, entries: int) -> str:
         is_running = embeddings.running_process(self._config)
-        rest = "the rest is being computed" if is_running else "'aj embed' computes the rest"
-        return f"Only {share}% of the entries have embeddings; {rest}."
+        rest = "they are being computed" if is_running else "'aj embed' computes them"
+        total = max(entries, self.unembedded_count)
+        return f"{self.unembedded_count:,} of {total:,} entries have no embeddings yet; {rest}."
 
     def _reranked(self, ranker: Ranker) -> Ranker:
         """Rerank with the user's own model if it is configured for that."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent_journal.journal import embeddings
 
 _EMBED_LOCK_WAIT_S = 1.0
-"""How long `embed` waits for a process that computes embeddings; a search holds that lock for a moment."""
+"""How long `embed` waits for a process that computes embeddings; a sync holds that lock for a moment."""
 
 
 def reindex(
@@ -161,6 +161,16 @@ def embed(
             )
         state = embeddings.read_state(opened, config)
         return state._replace(problem=state.problem or problem)
+
+
+def embed_newest(config: Config) -> None:
+    """Compute the vectors of what was just imported, unless it is so much that it takes long."""
+    if not config.index.vector.enabled:
+        return
+    from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
+
+    with archive.open_to_read(config.home) as opened:
+        embeddings.embed_newest(opened, config)
 
 
 def embed_in_background(config: Config) -> bool:

@@ -17,7 +17,7 @@ from agent_journal.archive.candidates import stat_of
 from agent_journal.archive.syncing import existing_projects, locate_candidates
 from agent_journal.errors import ArchiveInUse, UnusableArchive
 from agent_journal.journal.importing import sync
-from agent_journal.journal.upkeep import embed_in_background
+from agent_journal.journal.upkeep import embed_in_background, embed_newest
 from agent_journal.notes import Kind, Notes
 from agent_journal.text.humanize import count
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _BATCH_S = 0.15  # changes within this time after the first are imported together
 _SCAN_INTERVAL_S = 60.0
+# Embeddings are computed when no change came for this long, so that they delay no import.
+_EMBED_AFTER_S = 2.0
 # The second scan comes soon: it covers changes before the system began to watch.
 _SECOND_SCAN_AFTER_S = 1.0
 # Without the system's help, at most a hundredth of the time goes to scans.
@@ -73,6 +75,7 @@ class Watcher:
         self._listening: list[threading.Thread] = []
         self._is_scanning = False
         self._is_fresh = False
+        self._lacks_embeddings = False
         self._rests_until: dict[str, float] = {}
         self._failed: dict[str, tuple[Stat | None, float]] = {}
         """Files that their readers failed at: their state then, and when to read them again."""
@@ -104,7 +107,12 @@ class Watcher:
             left = until - time.monotonic()
             if left <= 0:
                 break
-            self._import(self._changed_within(left) | self._rested())
+            changed = self._changed_within(min(left, _EMBED_AFTER_S) if self._lacks_embeddings else left)
+            changed |= self._rested()
+            if changed:
+                self._import(changed)
+            elif self._lacks_embeddings:
+                self._embed()
         started_at = time.monotonic()
         if self._stop.is_set():
             return
@@ -153,6 +161,7 @@ class Watcher:
         if any(f": {Kind.READER_ERROR.label}: " in note for note in result.notes):
             known = self._known.get(result.file)
             self._failed[result.file] = (known.stat if known else None, now + _RETRY_FAILED_S)
+        self._lacks_embeddings |= result.new_messages + result.new_memories > 0
         self._on_result(result)
 
     def _failed_unchanged(self, candidate: ImportCandidate) -> bool:
@@ -185,6 +194,12 @@ class Watcher:
     def _scan_all(self) -> None:
         self._known = {}
         self._sync(self._candidates, is_all=True)
+        self._embed()
+
+    def _embed(self) -> None:
+        """Compute the embeddings of new entries, of many in the background."""
+        self._lacks_embeddings = False
+        embed_newest(self._config)
         embed_in_background(self._config)
 
     def _candidates(self, archive: Archive) -> Iterator[ImportCandidate]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_journal import config
 from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.journal.importing import import_files
+from agent_journal.journal.upkeep import embed_newest
 
 if TYPE_CHECKING:
     from agent_journal.config import Config
@@ -20,4 +21,5 @@ def fill(home: Path) -> Config:
     loaded = config.load(home, {})
     files = sorted(path for path in HISTORIES.rglob("*") if path.is_file())
     import_files(loaded, [ImportCandidate(str(path)) for path in files], lambda _: None)
+    embed_newest(loaded)
     return loaded
