@@ -25,13 +25,8 @@ if TYPE_CHECKING:
 class Status:
     """How the last reading of a source ended."""
 
-    IMPORTED, PARTLY, UNREADABLE, UNKNOWN, FORGOTTEN = (
-        "imported",
-        "partly",
-        "unreadable",
-        "unknown",
-        "forgotten",
-    )
+    IMPORTED, PARTLY, UNREADABLE = "imported", "partly", "unreadable"
+    UNKNOWN, FORGOTTEN = "unknown", "forgotten"
     PENDING = "pending"
     """Only the beginning of its first record is written; it is read when that is complete."""
     UNCHANGED = "unchanged"
@@ -143,6 +138,10 @@ class Filter(msgspec.Struct, kw_only=True, frozen=True):
     with_children: bool = False
     """Whether conversations of subagents and duplicates are listed as well."""
     only_missing: bool = False
+    folder: str | None = None
+    """The project must be in this folder or below it."""
+    within: Filter | None = None
+    """What must also select the conversation; its `with_children` counts for nothing."""
 
 
 Sort: TypeAlias = Literal["updated", "started", "messages", "title", "project"]
@@ -505,6 +504,9 @@ class Store(Catalog, Protocol):
 
     def count_conversations(self, filters: Filter) -> int:
         """Count the conversations that filters select."""
+
+    def selected(self, filters: Filter, keys: Collection[int] | None = None) -> set[int]:
+        """Return those of some conversations, or of all, that filters select."""
 
     def children(self, key: int) -> list[Listed]:
         """Return the conversations that were started from one."""

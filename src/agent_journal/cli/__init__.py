@@ -17,6 +17,7 @@ VERBS = {
     "list": "List the conversations in the journal",
     "show": "Show a conversation",
     "search": "Search all conversations by words and by meaning",
+    "context": "Show what happened in this project lately",
     "blame": "Show which prompt and edit last changed a file",
     "web": "Read and search the journal in a browser",
     "export": "Write conversations to share, with secrets redacted",

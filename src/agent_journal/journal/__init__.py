@@ -4,7 +4,7 @@
 |---|---|
 | `journal` | `Journal`, the facade |
 | `sessions`, `search_resources` | what threads borrow for a call, and what they share |
-| `paging` | pages of conversations and of messages |
+| `paging`, `recent` | pages of conversations and of messages; what was asked lately |
 | `importing` | `sync` and `import_files` |
 | `erasing` | `forget`, and finishing what was interrupted |
 | `upkeep` | `reindex`, `repair`, `embed`, disk usage |
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agent_journal.journal.journal import Journal
     from agent_journal.journal.loading import ConversationLoader
     from agent_journal.journal.paging import ConversationOutline, Fork, MessagePage, Page, Prompt
+    from agent_journal.journal.recent import RecentConversation
     from agent_journal.journal.search import Answer, Hit, RelatedHit
     from agent_journal.journal.sessions import Damage
     from agent_journal.journal.status import JournalStatus, UnreadFile
@@ -66,6 +67,7 @@ _NAMES = {
     "journal.journal": "Journal",
     "journal.loading": "ConversationLoader",
     "journal.paging": "ConversationOutline Fork MessagePage Page Prompt",
+    "journal.recent": "RecentConversation",
     "journal.search": "Answer Hit RelatedHit",
     "journal.sessions": "Damage",
     "journal.status": "JournalStatus UnreadFile",
@@ -110,6 +112,7 @@ __all__ = [
     "MessagePage",
     "Page",
     "Prompt",
+    "RecentConversation",
     "RelatedHit",
     "RepairOutcome",
     "Repaired",

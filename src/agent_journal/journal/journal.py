@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from agent_journal.journal.inventory import Inventory
     from agent_journal.journal.loading import ConversationLoader
     from agent_journal.journal.paging import BranchCache, ConversationOutline, MessagePage, Page
+    from agent_journal.journal.recent import RecentConversation
     from agent_journal.journal.search import Answer, Mode
     from agent_journal.journal.search_resources import SearchResources
     from agent_journal.journal.sessions import Damage, ReadSession
@@ -113,6 +114,26 @@ class Journal(Closing):
     def conversations(self, wanted: Filter | None = None) -> builtins.list[Listed]:
         """Return all conversations that a filter selects, newest first."""
         return self.list(wanted, limit=None).items
+
+    def recent(
+        self, folder: str | None = None, wanted: Filter | None = None, *, limit: int = 10, offset: int = 0
+    ) -> Page[RecentConversation]:
+        """Return the last conversations with what was asked in each and how it ended, secrets redacted.
+
+        With `folder`, only those of the project that this folder is in.
+        """
+        from agent_journal.archive.store import Filter  # noqa: PLC0415
+        from agent_journal.journal.recent import recent_page  # noqa: PLC0415 (rarely needed)
+
+        with self._reading() as session:
+            return recent_page(
+                session, self._branches(), folder, wanted or Filter(), offset=offset, limit=limit
+            )
+
+    def selected(self, wanted: Filter, keys: Collection[int] | None = None) -> set[int]:
+        """Return the keys of those of some conversations, or of all, that a filter selects."""
+        with self._reading() as session:
+            return session.archive.store.selected(wanted, keys)
 
     def get(
         self,

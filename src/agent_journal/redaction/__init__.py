@@ -7,11 +7,14 @@ in every form that it may take there.
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from agent_journal.model import Conversation, Memory
+from agent_journal.model import Conversation, Memory, Message, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 REDACTIONS_KEY = "redactions"
 """The field of `extra` with the number of replaced secrets by kind."""
@@ -54,3 +57,14 @@ def redact(item: ItemT, *, personal: bool = False) -> Redacted[ItemT]:
     from agent_journal.redaction.redactor import Redactor  # noqa: PLC0415 (compiling the rules is slow)
 
     return Redacted(*Redactor(personal=personal).redact(item))
+
+
+def redact_texts(texts: Sequence[str]) -> list[str]:
+    """Replace the secrets of texts that belong together: what is found in one is replaced in all."""
+    messages = [Message(id=str(at), role="user", parts=[Text(text=text)]) for at, text in enumerate(texts)]
+    item = redact(Conversation(id="", source="", shape="list", timeline=[*messages])).item
+    return [
+        "".join(part.text for part in entry.parts if isinstance(part, Text))
+        for entry in item.timeline
+        if isinstance(entry, Message)
+    ]

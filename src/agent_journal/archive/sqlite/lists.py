@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from agent_journal.archive.sqlite.connection import IN_VALUES, as_json
 from agent_journal.archive.sqlite.conversations import Conversations
 from agent_journal.archive.sqlite.provenance import IS_FULL_CONTENT
@@ -79,6 +81,15 @@ class Lists(Conversations, Timelines):
             f"SELECT count(*) FROM conversations c WHERE {' AND '.join(where) or '1'}", *values
         )
         return count
+
+    def selected(self, filters: Filter, keys: Collection[int] | None = None) -> set[int]:
+        """Return those of some conversations, or of all, that filters select."""
+        where, values = conditions(filters)
+        if keys is not None:
+            where.append(f"c.key {IN_VALUES}")
+            values.append(as_json(keys))
+        sql = f"SELECT c.key FROM conversations c WHERE {' AND '.join(where) or '1'}"
+        return {row[0] for row in self._rows(sql, *values)}
 
     def find(self, name: str) -> list[Listed]:
         """Return conversations with this id or `source:id`, or else those whose id begins with it."""
@@ -185,6 +196,14 @@ def conditions(filters: Filter) -> tuple[list[str], list[Any]]:
     if filters.until:
         where.append("c.started_ms < ?")
         values.append(timestamps.epoch_ms(filters.until))
+    if filters.folder:
+        where.append("substr(replace(c.project, '\\', '/') || '/', 1, ?) = ?")
+        folder = filters.folder.replace("\\", "/").rstrip("/") + "/"
+        values += [len(folder), folder]
+    if filters.within is not None:
+        more, their_values = conditions(replace(filters.within, with_children=True))
+        where += more
+        values += their_values
     if not filters.with_children:
         where.append(_IS_TOP_LEVEL)
     if filters.only_missing:

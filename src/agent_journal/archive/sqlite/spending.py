@@ -118,6 +118,8 @@ def _conditions(filters: Filter) -> tuple[list[str], list[Any]]:
         title=filters.title,
         only_missing=filters.only_missing,
         with_children=True,
+        folder=filters.folder,
+        within=filters.within,
     )
     where, values = conditions(of_conversations)
     if filters.model:
