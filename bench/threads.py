@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import corpus
-from agent_journal import open_archive
+from agent_journal import open_journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="aj-threads-") as folder:
         home = args.home or _small_journal(Path(folder))
-        with open_archive(home) as journal:
+        with open_journal(home) as journal:
             ids = [each.id for each in journal.conversations()][:200]
             calls = _mix(journal, ids)
             for call in calls:

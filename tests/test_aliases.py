@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import agent_journal
 from agent_journal import Kind, Notes, moved
 from agent_journal.decoding.fields import Fields
+from agent_journal.journal import demo
 from agent_journal.journal.search import Answer
 
 RENAMED = [(path, old, new) for path, names in moved.NAMES.items() for old, new in names.items()]
@@ -23,6 +26,17 @@ def test_notes_have_their_old_name() -> None:
 
 def test_an_answer_has_the_old_name_of_its_count() -> None:
     assert Answer([], is_whole=False, unindexed_count=3).behind == 3
+
+
+def test_a_journal_can_be_opened_by_the_old_name(tmp_path: Path) -> None:
+    demo.fill(tmp_path / "home")
+    with (
+        pytest.warns(DeprecationWarning, match="open_archive is now open_journal;") as caught,
+        agent_journal.open_archive(tmp_path / "home") as journal,
+    ):
+        assert journal.conversations() == journal.list(limit=None).items
+
+    assert [__file__] == [each.filename for each in caught]
 
 
 @pytest.mark.parametrize(("path", "old", "new"), RENAMED)

@@ -97,6 +97,31 @@ def test_front_ends_use_the_journal_alone(path: Path) -> None:
     assert not attributes & {"store", "vault"}
 
 
+# What they print as JSON is no result of a journal: settings, formats, documents, a verdict on a file.
+ABOUT_NO_JOURNAL = {"config.py", "dev.py", "formats.py", "record.py", "validate.py"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in MODULES if part_of(path) == "cli" and path.name not in ABOUT_NO_JOURNAL],
+    ids=lambda path: path.name,
+)
+def test_results_of_a_journal_become_json_by_themselves(path: Path) -> None:
+    """`to_dict` says which fields there are; a command adds at most what only it knows."""
+    used = {node.attr for node in nodes_of(path) if isinstance(node, ast.Attribute)}
+    assert not used & {"_asdict", "asdict", "to_builtins"}
+    fields = [
+        f"line {value.lineno}: {ast.unparse(value)}"
+        for call in nodes_of(path)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "show_json"
+        for node in ast.walk(call)
+        if isinstance(node, ast.Dict)
+        for value in node.values
+        if isinstance(value, ast.Attribute)
+    ]
+    assert fields == []
+
+
 def test_the_table_of_layers_lists_what_is_there() -> None:
     assert {part_of(path) for path in MODULES} - {"__main__"} == layers().keys()
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         UnreadableSource,
         UnusableArchive,
     )
+    from agent_journal.journal import Journal
     from agent_journal.model import (
         Citation,
         Code,
@@ -75,6 +76,7 @@ __all__ = [
     "IndexBehind",
     "IndexDamaged",
     "IndexInUse",
+    "Journal",
     "Kind",
     "Link",
     "Media",
@@ -119,7 +121,7 @@ if not TYPE_CHECKING:  # a type checker that saw this would accept any name
         if name in __all__:
             from importlib import import_module  # noqa: PLC0415 (only where needed)
 
-            for module in ("model", "notes", "errors", "api", "search.query"):
+            for module in ("model", "notes", "errors", "api", "search.query", "journal"):
                 value = getattr(import_module(f"{__name__}.{module}"), name, None)
                 if value is not None:
                     globals()[name] = value

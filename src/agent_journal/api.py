@@ -65,7 +65,12 @@ def open_journal(home: Location | None = None) -> Journal:
     return Journal(config.load(folder, os.environ))
 
 
-open_archive = open_journal  # the name until version 0.2
+def open_archive(home: Location | None = None) -> Journal:
+    """Open a journal: the name of `open_journal` until version 0.2. Deprecated."""
+    from warnings import warn  # noqa: PLC0415 (rarely needed)
+
+    warn("agent_journal.open_archive is now open_journal; use the new name", DeprecationWarning, stacklevel=2)
+    return open_journal(home)
 
 
 def convert(

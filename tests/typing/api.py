@@ -44,7 +44,7 @@ assert_type(str(agent_journal.UnreadableSource("here", "why")), str)
 agent_journal.read(3)  # type: ignore[arg-type]
 agent_journal.nothing  # type: ignore[attr-defined] # noqa: B018 (an unknown name is an error)
 
-with agent_journal.open_archive("journal") as journal:
+with agent_journal.open_journal("journal") as journal:
     assert_type(journal.conversation("0f3"), Conversation)
     assert_type(journal.memories(), list[Memory])
     assert_type([each.id for each in journal.conversations()], list[str])
@@ -55,4 +55,11 @@ with agent_journal.open_archive("journal") as journal:
     assert_type([each.message for hit in answer.hits for each in hit.others], list[str])
     assert_type([each.meant for each in answer.corrections], list[tuple[str, ...]])
     journal.search("words", mode="by heart")  # type: ignore[arg-type]
+    assert_type(journal.get("0f3", exact=True), Conversation)
+    assert_type([each.updated_at for each in journal.list(sort="messages", limit=5).items], list[str | None])
+    assert_type(journal.messages("0f3", start=20, limit=10).total, int)
+    assert_type([each.relation for each in journal.children("0f3")], list[str | None])
+    assert_type(journal.sync(["codex"]).unchanged, int)
+    assert_type(journal.import_(["export.zip"]).new_messages, int)
+    assert_type(answer.to_dict(), dict[str, Any])
     assert_type(journal.usage("model", timezone="UTC").total.cost_usd, float)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal import archive as archives
 from agent_journal.archive import DATABASE, VAULT
@@ -32,6 +32,10 @@ class Copied(NamedTuple):
     size: int
     problems: list[Problem]
     """What is damaged in the journal and therefore in the copy. Everything else was read and hashed there."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {"size": self.size, "problems": [each.to_dict() for each in self.problems]}
 
 
 def backup(archive: Archive, target: Path) -> Copied:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 
 class Stat(Struct, frozen=True, array_like=True):
@@ -65,3 +65,8 @@ class Result(Struct, kw_only=True):
     new_memories: int = 0
     bytes: int = 0
     notes: list[str] = []
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        values: dict[str, Any] = to_builtins(self)
+        return values

@@ -29,6 +29,10 @@ class Problem(NamedTuple):
     where: str
     problem: str
 
+    def to_dict(self) -> dict[str, str]:
+        """Return this as JSON values."""
+        return {"problem": self.problem, "where": self.where}
+
 
 def problems(archive: Archive, *, deep: bool = False, vault: CheckOutcome | None = None) -> Iterator[Problem]:
     """Yield every problem in rows and vault; with `deep`, all stored bytes are read and hashed again.

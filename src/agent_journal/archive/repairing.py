@@ -14,7 +14,7 @@ import hashlib
 import os
 from itertools import count
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
@@ -53,6 +53,10 @@ class Repaired(NamedTuple):
     """What was damaged, and where the replacement came from."""
     bytes: int = 0
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {"healed": self.what, "how": self.how, "bytes": self.bytes}
+
 
 class Lost(NamedTuple):
     """Something that is damaged and exists nowhere else."""
@@ -65,12 +69,26 @@ class Lost(NamedTuple):
     is_given_up: bool = False
     """Whether the journal has given it up."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {
+            "lost": self.what,
+            "how": self.how,
+            "bytes": self.bytes,
+            "conversations": self.conversations,
+            "given_up": self.is_given_up,
+        }
+
 
 class RepairOutcome(NamedTuple):
     """The outcome of a repair."""
 
     repaired: list[Repaired]
     lost: list[Lost]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as JSON values; `repaired` and `lost` are separate."""
+        return {"ok": not self.lost, "healed": len(self.repaired), "lost": len(self.lost)}
 
 
 class Repair:

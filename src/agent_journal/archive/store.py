@@ -181,6 +181,11 @@ class Listed(msgspec.Struct, kw_only=True):
     only_prompts: bool = False
     """Whether only the user's prompts are known."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return values
+
 
 class EntryView(NamedTuple):
     """An entry as search results show it."""
@@ -284,6 +289,11 @@ class Counts(msgspec.Struct, kw_only=True):
     """Sources of which nothing could be read: unknown or unreadable."""
     bytes: int = 0
     by_source: dict[str, dict[str, Any]] = {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return values
 
 
 class Erasing(msgspec.Struct, kw_only=True):

@@ -9,7 +9,8 @@ import click
 
 from agent_journal.cli._journal import MAX_PRINTED_PROBLEMS
 from agent_journal.cli._run import FAILED, INTERRUPTED, PARTLY
-from agent_journal.journal import Status
+from agent_journal.journal import ImportTotals, Status
+from agent_journal.journal.import_totals import is_problem
 from agent_journal.terminal import progress, say, show, show_json
 from agent_journal.text.humanize import count, missing_files, size
 
@@ -33,8 +34,7 @@ class Report:
         self._problems: list[Result] = []
         self._pending: list[Result] = []
         self._forgotten: list[Result] = []
-        self.files = self.conversations = self.messages = self.size = 0
-        self.new_messages = self.new_memories = 0
+        self.totals = ImportTotals()
         self._expected: tuple[int, int] | None = None
         self._progress = progress(unit="files")
 
@@ -51,7 +51,7 @@ class Report:
     ) -> None:
         self._progress.__exit__(kind, error, trace)
         if kind is KeyboardInterrupt:
-            files = count(self.files, "file was", "files were")
+            files = count(self.totals.files, "file was", "files were")
             say(f"aj: Interrupted; {files} imported. 'aj sync' continues from there.")
             raise click.exceptions.Exit(INTERRUPTED) from error
 
@@ -62,70 +62,57 @@ class Report:
     def add(self, result: Result) -> None:
         """Count the result of a file."""
         if result.status == Status.UNCHANGED:
-            show_json(result)  # only `--json` asks for these
+            show_json(result.to_dict())  # only `--json` asks for these
             return
-        self.files += result.status != Status.FORGOTTEN
-        self.conversations += result.conversations
-        self.messages += result.messages
-        self.new_messages += result.new_messages
-        self.new_memories += result.new_memories
-        self.size += result.bytes
+        self.totals.add(result)
         if result.status == Status.PENDING:
             self._pending.append(result)
         elif result.status == Status.FORGOTTEN:
             self._forgotten.append(result)
-        elif result.status != Status.IMPORTED:
+        elif is_problem(result):
             self._problems.append(result)
         if self._as_json:
-            show_json(result)
+            show_json(result.to_dict())
         files, bytes_ = self._expected or (None, 0)
-        read = f"{size(self.size)} of {size(bytes_)}" if bytes_ else size(self.size)
-        self._progress.update(self.files, files, f"{self.conversations:,} conversations, {read}")
+        imported = size(self.totals.bytes)
+        read = f"{imported} of {size(bytes_)}" if bytes_ else imported
+        self._progress.update(
+            self.totals.files, files, f"{self.totals.conversations:,} conversations, {read}"
+        )
 
     def finish(self, summary: Summary | None, note: Notes | None = None) -> int:
         """Print the totals and the problems; returns the exit code."""
         seconds = time.monotonic() - self._started_at
+        if summary is not None:
+            self.totals.unchanged, self.totals.missing = summary.unchanged, summary.missing
         if self._as_json:
-            show_json(self._total(summary, seconds))
+            show_json({"total": True, **self.totals.to_dict(), "seconds": round(seconds, 3)})
         else:
-            self._show_total(summary, seconds)
+            self._show_total(seconds, is_sync=summary is not None)
         for results in (self._problems, self._pending, self._forgotten):
             _print_results(results)
         _print_notes(note.collected if note else [])
         if not self._problems and not (note and note.damaged):
             return 0
-        nothing_imported = summary is None and not self.conversations and not self.new_memories
+        nothing_imported = summary is None and not self.totals.conversations and not self.totals.new_memories
         return FAILED if nothing_imported else PARTLY
 
-    def _total(self, summary: Summary | None, seconds: float) -> dict[str, object]:
-        return {
-            "total": True,
-            "files": self.files,
-            "unchanged": summary.unchanged if summary else 0,
-            "missing": summary.missing if summary else 0,
-            "conversations": self.conversations,
-            "messages": self.messages,
-            "new_messages": self.new_messages,
-            "new_memories": self.new_memories,
-            "unreadable": len(self._problems),
-            "pending": len(self._pending),
-            "bytes": self.size,
-            "seconds": round(seconds, 3),
-        }
-
-    def _show_total(self, summary: Summary | None, seconds: float) -> None:
-        rate = f", {self.size / 1e6 / seconds:,.0f} MB/s" if self.size > _MIN_BYTES_FOR_RATE else ""
-        memories = f", {count(self.new_memories, 'new memory', 'new memories')}" if self.new_memories else ""
-        read = self.files - sum(result.status == Status.UNREADABLE for result in self._problems)
+    def _show_total(self, seconds: float, *, is_sync: bool) -> None:
+        totals = self.totals
+        rate = f", {totals.bytes / 1e6 / seconds:,.0f} MB/s" if totals.bytes > _MIN_BYTES_FOR_RATE else ""
+        memories = (
+            f", {count(totals.new_memories, 'new memory', 'new memories')}" if totals.new_memories else ""
+        )
+        read = totals.files - sum(result.status == Status.UNREADABLE for result in self._problems)
         show(
-            f"{count(read, 'file')} read, {count(self.conversations, 'conversation')}, "
-            f"{count(self.new_messages, 'new entry', 'new entries')}{memories} "
+            f"{count(read, 'file')} read, {count(totals.conversations, 'conversation')}, "
+            f"{count(totals.new_messages, 'new entry', 'new entries')}{memories} "
             f"({seconds:.1f} s{rate})"
         )
-        if summary is not None:
-            missing = f", {missing_files(summary.missing)}" if summary.missing else ""
-            show(f"{count(summary.unchanged, 'file')} unchanged{missing}")
-            if not (self.files or summary.unchanged or summary.missing):
+        if is_sync:
+            missing = f", {missing_files(totals.missing)}" if totals.missing else ""
+            show(f"{count(totals.unchanged, 'file')} unchanged{missing}")
+            if not (totals.files or totals.unchanged or totals.missing):
                 say(
                     "aj: No conversations found on this machine. 'aj config show' lists where aj looks for "
                     "them; 'aj import PATH' imports an export from anywhere."

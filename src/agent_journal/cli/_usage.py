@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from msgspec.structs import asdict
+from typing import TYPE_CHECKING
 
 from agent_journal.terminal import out, say
 from agent_journal.terminal.chart import Bar, show_bars
@@ -38,27 +36,6 @@ _DISPENSABLE_COLUMNS = {"messages", "reasoning", "cache_write_1h"}
 _MIN_WIDTH_FOR_ALL_COLUMNS = 120
 _UNITS = ("", "k", "M", "G", "T")
 _UNIT_BASE = 1000
-
-
-def as_data(by: str, row: Row) -> dict[str, Any]:
-    """A row as data."""
-    data: dict[str, Any] = {by: row.name}
-    holder = row.holder
-    if holder is not None:
-        data |= {"source": holder.source, "title": holder.title, "project": holder.project}
-    data |= sums_as_data(row.sums)
-    data["models"] = sorted(model for model in row.models if model is not None)
-    if row.is_estimated:
-        data["estimated"] = True
-    return data
-
-
-def sums_as_data(sums: TokenTotals) -> dict[str, Any]:
-    """TokenTotals as data, dollars to the millionth."""
-    data = asdict(sums)
-    for name in ("cost_usd", "cost_stated_usd"):
-        data[name] = round(data[name], 6)
-    return data
 
 
 def show(report: Report, rows: list[Row], *, with_chart: bool) -> None:

@@ -6,7 +6,6 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from agent_journal.cli._usage import as_data
 from agent_journal.terminal import out
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def show_csv(report: Report, rows: list[Row]) -> None:
     extra_columns = _CONVERSATION_COLUMNS if report.by == "conversation" else ()
     table.writerow([report.by, *extra_columns, *_NUMBER_COLUMNS, "models", "estimated"])
     for row in rows:
-        data = as_data(report.by, row)
+        data = row.to_dict(report.by)
         texts = [neutralize_formula(data[name] or "") for name in (report.by, *extra_columns)]
         models = neutralize_formula(" ".join(data["models"]))
         table.writerow([*texts, *(data[name] for name in _NUMBER_COLUMNS), models, int(row.is_estimated)])

@@ -95,7 +95,7 @@ def _show_json(blame: Blame) -> None:
     values = blame.to_dict()
     for edit in values.pop("edits"):
         show_json(edit)
-    show_json({**values, "total": True, "edits": blame.total})
+    show_json({**values, "total": True, "edits": values["total"]})
 
 
 def _show(blame: Blame, *, with_diff: bool) -> None:

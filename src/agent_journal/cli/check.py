@@ -26,7 +26,7 @@ def command(*, deep: bool, as_json: bool) -> int:
     vault, problems = report.vault_check, report.problems
     for problem in problems:
         if as_json:
-            show_json({"problem": problem.problem, "where": problem.where})
+            show_json(problem.to_dict())
         else:
             show(("bad", f"{problem.where}: "), with_command_name(problem.problem))
     if as_json:

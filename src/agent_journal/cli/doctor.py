@@ -36,7 +36,7 @@ def command(*, adopt: bool, as_json: bool) -> int:
     for finding in doctor.findings(home(), os.environ, discovery.here(), time.time_ns()):
         problems += bool(finding.act)
         if as_json:
-            show_json(_as_data(finding))
+            show_json(finding.to_dict())
         else:
             _show(finding, "" if finding.topic == topic else finding.topic)
         topic = finding.topic
@@ -47,16 +47,6 @@ def command(*, adopt: bool, as_json: bool) -> int:
     else:
         show(("good", "No problems found."))
     return FAILED if problems else 0
-
-
-def _as_data(finding: Finding) -> dict[str, object]:
-    return {
-        "topic": finding.topic,
-        "ok": not finding.act,
-        "says": finding.says,
-        "act": finding.act or None,
-        **({"data": finding.data} if finding.data else {}),
-    }
 
 
 def _show(finding: Finding, heading: str) -> None:

@@ -41,7 +41,7 @@ def command(*, rebuild: bool, anew: bool, seconds: float | None, quiet: bool, as
         )
     seconds_taken = time.monotonic() - started_at
     if as_json:
-        show_json({**state._asdict(), "seconds": round(seconds_taken, 3)})
+        show_json({**state.to_dict(), "seconds": round(seconds_taken, 3)})
         return
     if state.problem:
         say(f"aj: {state.problem}")

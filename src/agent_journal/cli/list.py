@@ -62,7 +62,7 @@ def command(
         page = journal.list(chosen, sort=sort, limit=limit or None)
         if as_json:
             for each in page.items:
-                show_json(each)
+                show_json(each.to_dict())
         else:
             rows = [_row(each) for each in page.items]
             show_table(out(), _COLUMNS, rows)

@@ -88,8 +88,7 @@ def _describe_loss(loss: Lost) -> str:
 
 def _show_json(outcome: RepairOutcome) -> None:
     for repair in outcome.repaired:
-        show_json({"healed": repair.what, "how": repair.how, "bytes": repair.bytes})
+        show_json(repair.to_dict())
     for loss in outcome.lost:
-        details = {"how": loss.how, "bytes": loss.bytes, "conversations": loss.conversations}
-        show_json({"lost": loss.what, **details, "given_up": loss.is_given_up})
-    show_json({"ok": not outcome.lost, "healed": len(outcome.repaired), "lost": len(outcome.lost)})
+        show_json(loss.to_dict())
+    show_json(outcome.to_dict())

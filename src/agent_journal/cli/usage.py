@@ -103,11 +103,12 @@ def _most_relevant(report: Report, limit: int | None) -> list[Row]:
 
 def _show_json(report: Report, rows: list[Row]) -> None:
     for row in rows:
-        show_json(_usage.as_data(report.by, row))
-    show_json({**_total(report.total), "notices": report.notices})
+        show_json(row.to_dict(report.by))
+    show_json({**_total(report.total), "notices": report.notices.to_dict()})
     if report.estimated.messages:
         show_json({**_total(report.estimated), "estimated": True})
 
 
 def _total(sums: TokenTotals) -> dict[str, Any]:
-    return {**_usage.sums_as_data(sums), "total": True, "tokens": sums.total}
+    values = sums.to_dict()
+    return {**values, "total": True, "tokens": values["total"]}

@@ -24,7 +24,7 @@ def command(*, names: tuple[str, ...], as_json: bool) -> None:
 
     def report(result: Result) -> None:
         if as_json:
-            show_json(result)
+            show_json(result.to_dict())
         elif result.status not in {Status.IMPORTED, Status.PARTLY, Status.PENDING}:
             say(f"{result.status}: {result.notes[0] if result.notes else result.file}")
         elif result.new_messages or result.new_memories:

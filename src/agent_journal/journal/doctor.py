@@ -63,6 +63,16 @@ class Finding(msgspec.Struct, kw_only=True):
     """What the user should do; empty if there is no problem."""
     data: dict[str, Any] = {}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {
+            "topic": self.topic,
+            "ok": not self.act,
+            "says": self.says,
+            "act": self.act or None,
+            **({"data": self.data} if self.data else {}),
+        }
+
 
 def findings(home: Path, environ: Mapping[str, str], here: str | None, now_ns: int) -> Iterator[Finding]:
     """Yield the results of all checks, the most important to the user first."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.archive.lock import Lock
 from agent_journal.errors import AgentJournalError, ArchiveInUse, IndexDamaged
@@ -66,6 +66,10 @@ class State(NamedTuple):
     running: str = ""
     """The process that computes vectors now, if any."""
     problem: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return self._asdict()
 
 
 def vectors_folder(config: Config) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal import archive
 from agent_journal.errors import AgentJournalError, CannotWrite, UnfinishedErasure
@@ -24,6 +24,10 @@ class Erased(NamedTuple):
     """The number of bytes that were freed in the vault."""
     replaced: Sequence[str] = ()
     """The sources whose damaged bytes were replaced, each with the consequence."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {"freed": self.freed, "replaced": [*self.replaced]}
 
 
 def forget(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.archive.store import Filter, Listed
 from agent_journal.decoding.text_encoding import encodable
@@ -30,6 +30,17 @@ class ForgetPlan(NamedTuple):
     """The names that the user gave."""
     everything: bool = False
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {
+            "conversations": [each.to_dict() for each in self.conversations],
+            "duplicates": [each.to_dict() for each in self.duplicates],
+            "sharing": [each.to_dict() for each in self.sharing],
+            "memories": self.memories,
+            "names": [*self.names],
+            "everything": self.everything,
+        }
+
 
 class Forgotten(NamedTuple):
     """What was forgotten."""
@@ -37,6 +48,10 @@ class Forgotten(NamedTuple):
     conversations: int
     memories: int
     erased: Erased
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {**self._asdict(), "erased": self.erased.to_dict()}
 
 
 class FinishedForget(NamedTuple):
@@ -46,6 +61,10 @@ class FinishedForget(NamedTuple):
     """Which of the given names were forgotten."""
     erased: Erased | None
     """What was erased; None if another process finished it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {"names": sorted(self.names), "erased": self.erased and self.erased.to_dict()}
 
 
 def plan_all(archive: Archive) -> ForgetPlan:

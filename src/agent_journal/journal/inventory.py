@@ -5,7 +5,7 @@ Only files that a disabled source shares with another are opened.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -43,6 +43,11 @@ class SourceInventory(msgspec.Struct, kw_only=True):
     oldest_new: int = 0
     """The modification time of the oldest file that is not archived."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return values
+
 
 class Inventory(msgspec.Struct):
     """The files by source, and what could not be read."""
@@ -60,6 +65,11 @@ class Inventory(msgspec.Struct):
     def new_bytes(self) -> int:
         """The size of those files."""
         return sum(each.new_bytes for each in self.by_source.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return values
 
 
 def take_inventory(

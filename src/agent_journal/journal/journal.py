@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agent_journal.journal.embeddings import State
     from agent_journal.journal.export import ExportChoice, ExportOptions, ExportReport, ExportTarget
     from agent_journal.journal.forgetting import FinishedForget, ForgetPlan, Forgotten
+    from agent_journal.journal.import_totals import ImportTotals
     from agent_journal.journal.importing import Summary
     from agent_journal.journal.inventory import Inventory
     from agent_journal.journal.loading import ConversationLoader
@@ -443,26 +444,34 @@ class Journal(Closing):
         note: Notes | None = None,
         on_result: Callable[[Result], None] | None = None,
         on_wait: Callable[[str], None] | None = None,
-    ) -> None:
+    ) -> ImportTotals:
         """Import exports, folders and zips, or standard input (`-`); the journal is created if there is none.
 
         What the user excluded is skipped, and noted. A few new entries get their embeddings at once.
         """
         from agent_journal.discovery.excluded import Refused  # noqa: PLC0415
         from agent_journal.journal import importing, upkeep  # noqa: PLC0415
+        from agent_journal.journal.import_totals import ImportTotals  # noqa: PLC0415
 
-        refused = Refused(self._config, os.environ)
+        refused, totals = Refused(self._config, os.environ), ImportTotals()
+
+        def add(result: Result) -> None:
+            totals.add(result)
+            if on_result is not None:
+                on_result(result)
+
         with self._limits():
             importing.import_files(
                 self._config,
                 [importing.absolute_candidate(os.fspath(path)) for path in paths],
-                on_result or _ignore,
+                add,
                 from_format=from_format,
                 note=note,
                 is_refused=refused.really,
                 on_wait=on_wait,
             )
         upkeep.embed_newest(self._config)
+        return totals
 
     def watch(
         self,

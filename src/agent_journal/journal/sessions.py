@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -33,6 +33,11 @@ class Damage(msgspec.Struct, kw_only=True):
     description: str
     is_missing: bool
     """Whether something is missing because of it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return values
 
 
 class ReadSession(Closing):

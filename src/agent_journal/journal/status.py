@@ -51,7 +51,7 @@ class JournalStatus(msgspec.Struct, kw_only=True):
             "disk": self.disk,
             "vault": {"damaged": self.damaged_blobs, "read_at": self.vault_read_at},
             "index": self.index,
-            "vectors": self.embeddings._asdict(),
+            "vectors": self.embeddings.to_dict(),
         }
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import asdict
 
 from agent_journal.archive.store import UsageConversation
 
@@ -64,6 +65,13 @@ class TokenTotals(msgspec.Struct, kw_only=True):
             self.cost_stated_usd += cost_usd
         self.unpriced += unpriced
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values, dollars to the millionth."""
+        values: dict[str, Any] = asdict(self)
+        for name in ("cost_usd", "cost_stated_usd"):
+            values[name] = round(values[name], 6)
+        return values
+
 
 class Row(msgspec.Struct, kw_only=True):
     """A row of a report."""
@@ -75,6 +83,18 @@ class Row(msgspec.Struct, kw_only=True):
     models: dict[str | None, TokenTotals] = {}
     holder: UsageConversation | None = None
     """The conversation, in a report by conversation."""
+
+    def to_dict(self, by: By) -> dict[str, Any]:
+        """Return this as JSON values; `by` is what the report is by, which names the row."""
+        values: dict[str, Any] = {by: self.name}
+        if self.holder is not None:
+            holder = self.holder
+            values |= {"source": holder.source, "title": holder.title, "project": holder.project}
+        values |= self.sums.to_dict()
+        values["models"] = sorted(model for model in self.models if model is not None)
+        if self.is_estimated:
+            values["estimated"] = True
+        return values
 
 
 class Notices(msgspec.Struct, kw_only=True):
@@ -99,6 +119,11 @@ class Notices(msgspec.Struct, kw_only=True):
     undercounts: dict[str, str] = {}
     """By source: what it is known to undercount."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return values
+
 
 class Report(msgspec.Struct, kw_only=True):
     """Usage by row and in total; estimates have their own rows and total."""
@@ -108,3 +133,13 @@ class Report(msgspec.Struct, kw_only=True):
     total: TokenTotals
     estimated: TokenTotals
     notices: Notices
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {
+            "by": self.by,
+            "rows": [row.to_dict(self.by) for row in self.rows],
+            "total": self.total.to_dict(),
+            "estimated": self.estimated.to_dict(),
+            "notices": self.notices.to_dict(),
+        }
