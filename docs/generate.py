@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import describe_journal
 import msgspec
 
 from agent_journal import cli, config, model
@@ -137,6 +138,31 @@ def config_sources() -> str:
     return _table(("key", "source", "our variable", "vendor's variables"), rows)
 
 
+def verbs_of_journal() -> str:
+    """The verbs of the library."""
+    return describe_journal.verbs()
+
+
+def types_of_journal() -> str:
+    """The types of what the verbs take and return."""
+    return "\n".join(
+        f"### {name}\n\n{meaning}\n\n"
+        + _table(
+            ("field", "type", "default", "meaning"),
+            (
+                (
+                    f"`{each.name}`",
+                    f"`{each.type}`",
+                    f"`{each.default}`" if each.default else "",
+                    each.meaning,
+                )
+                for each in fields
+            ),
+        )
+        for name, meaning, fields in describe_journal.types()
+    )
+
+
 PARTS: dict[str, Callable[[], str]] = {
     part.__name__.replace("_", "-"): part
     for part in (
@@ -150,6 +176,8 @@ PARTS: dict[str, Callable[[], str]] = {
         help_texts,
         config_keys,
         config_sources,
+        verbs_of_journal,
+        types_of_journal,
     )
 }
 

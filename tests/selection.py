@@ -84,6 +84,10 @@ HEAVY = {
             "test_writers.py::test_long_chains",
         ),
     ),
+    "load": Kind(
+        "makes very many calls at once",
+        ("journal/test_threads.py::test_eight_threads_share_a_journal_while_another_writes",),
+    ),
     "docs": Kind(
         "runs what the documentation shows",
         (

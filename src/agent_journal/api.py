@@ -53,16 +53,16 @@ def write(
         writer.write(for_writer(items, writer), out, new_run(notes))
 
 
-def open_journal(home: Location | None = None) -> Journal:
+def open_journal(home: Location | None = None, *, create: bool = False) -> Journal:
     """Open the journal in a folder, or the one that `aj` would use. Any number of threads may share it.
 
-    Raises an `AgentJournalError` if there is none yet.
+    Raises NoArchive if there is none yet; with `create`, the first `sync` or `import_` creates it.
     """
     from agent_journal import config  # noqa: PLC0415 (not needed to convert)
     from agent_journal.journal import Journal  # noqa: PLC0415
 
     folder = config.home_of(os.environ, None if home is None else os.fspath(home))
-    return Journal(config.load(folder, os.environ))
+    return Journal(config.load(folder, os.environ), must_exist=not create)
 
 
 def open_archive(home: Location | None = None) -> Journal:
