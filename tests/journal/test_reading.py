@@ -133,3 +133,21 @@ def test_a_search_says_what_is_missing(
     assert missing == (answer.problem, answer.unindexed_count, answer.unembedded_count)
     assert missing == tuple(values[name] for name in ("problem", "unindexed_count", "unembedded_count"))
     assert bool(answer.unembedded_count) == bool(answer.semantic_problem)
+
+
+def test_an_index_of_another_version_is_no_damage_and_a_sync_rebuilds_it(
+    filled: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    shutil.copytree(filled.home, tmp_path / "home")
+    config = configs.load(tmp_path / "home", {})
+    about = config.storage.index_path / "about.json"
+    about.write_bytes(about.read_bytes().replace(b'"layout":', b'"layout":9'))
+
+    with Journal(config) as journal:
+        report = journal.check()
+        assert ([], True) == (report.problems, "'aj sync' rebuilds it" in report.outdated)
+        assert "another version" in journal.search("tide").problem
+        journal.sync()
+        assert "" == journal.search("tide").problem
+        assert "" == journal.check().outdated

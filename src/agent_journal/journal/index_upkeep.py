@@ -10,6 +10,7 @@ from agent_journal.search import folder as index_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
     from types import TracebackType
     from typing import Self
 
@@ -207,6 +208,10 @@ def check_index(archive: Archive, config: Config) -> IndexCheck:
     last = archive.store.last_key()
     if not index_folder.has_index(folder):
         return IndexCheck([], "There is no search index yet; 'aj sync' builds it." if last else "")
+    if _is_of_another_version(folder, config.index.left_out):
+        return IndexCheck(
+            [], "Another version, or other settings, built the search index; 'aj sync' rebuilds it."
+        )
     try:
         index = open_index(archive, config)
         problems = index.check()
@@ -220,6 +225,15 @@ def check_index(archive: Archive, config: Config) -> IndexCheck:
     elif count != expected:
         problems.append(f"it has {count:,} entries, but the rows have {expected:,}; 'aj reindex' rebuilds it")
     return IndexCheck([(str(folder), what) for what in problems], outdated)
+
+
+def _is_of_another_version(folder: Path, left_out: tuple[str, ...]) -> bool:
+    """Whether an intact index is of another layout, or leaves out other text fields."""
+    try:
+        index_folder.read_info(folder)
+    except IndexDamaged:
+        return False
+    return not index_folder.has_index_with(folder, left_out)
 
 
 def read_state(archive: Archive, config: Config) -> dict[str, Any]:
