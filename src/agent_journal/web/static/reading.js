@@ -221,7 +221,7 @@ export async function toggleRaw(turn) {
 // The address follows the reading, so that reloading and going back lead to the same message.
 addEventListener("scroll", debounce(() => {
   if (!text) return;
-  const turn = scrollY > 200 && inView();
+  const turn = current?.isConnected && isNear(current) ? current : scrollY > 200 && inView();
   const url = new URL(turn ? turn.querySelector(".here")?.href || location.href : text.dataset.here, location.href);
   const now = new URL(location.href);
   for (const name of ["branch", "find", "q"]) if (now.searchParams.has(name)) url.searchParams.set(name, now.searchParams.get(name));
