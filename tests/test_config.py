@@ -47,7 +47,7 @@ KEYS = [
     Row("search.default_context", "0", "0", 0, "-1"),
     Row("search.max_results", "5", "5", 5, "5.0"),
     Row("export.default_format", '"json"', "json", "json", '"jsno"'),
-    Row("export.html_theme", '"auto"', "auto", "auto", '"blue"'),
+    Row("export.html_theme", '"light"', "light", "light", '"blue"'),
     Row("export.include_tool_calls", "false", "false", value=False, wrong="2026-01-01"),
 ]
 DEFAULTS = {
@@ -70,7 +70,7 @@ DEFAULTS = {
     "search.default_context": 3,
     "search.max_results": 20,
     "export.default_format": "html",
-    "export.html_theme": "dark",
+    "export.html_theme": "auto",
     "export.include_tool_calls": True,
 }
 SOURCES = sorted(config.source_key(reader.INFO) for reader in readers.discover().values())

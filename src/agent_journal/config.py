@@ -110,7 +110,7 @@ class Export(Struct, frozen=True, kw_only=True):
 
     default_format: str = "html"
     """The format, as in `-t`."""
-    html_theme: Literal["dark", "light", "auto"] = "dark"
+    html_theme: Literal["dark", "light", "auto"] = "auto"
     """The color theme of web pages."""
     include_tool_calls: bool = True
     """Whether to include tool calls and their results."""

@@ -345,6 +345,35 @@ def test_the_index_searches_what_was_said(browser: Browser, tmp_path: Path) -> N
         assert [] == it.deeds()
 
 
+def test_the_index_leads_to_the_words_that_were_found(browser: Browser, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, talk(), *kitchen_sink())
+    with opened(browser, folder / "index.html") as it:
+        it.page.fill("#find", "needle")
+        it.until(FOUND, "1 conversation")
+        it.page.click("text=A talk")
+        it.until(FOUND, "1 of 1")
+        assert "needle" == it.tell("[...CSS.highlights.get('hit')].map(String).join()")
+        it.page.go_back()
+        it.page.fill("#find", "thank needl")
+        it.until(FOUND, "1 conversation")
+        it.page.click("text=A talk")
+        it.until(FOUND, "1 of 1")
+        assert "thank" == it.page.input_value("#find")
+        assert [] == it.deeds()
+
+
+def test_the_index_has_filters_and_fits_a_telephone(browser: Browser, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, replace(talk(), source="claude-code"), *kitchen_sink())
+    with opened(browser, folder / "index.html", width=390) as it:
+        assert 0 == it.tell("document.documentElement.scrollWidth - innerWidth")
+        it.page.select_option("select[aria-label='All tools']", "claude-code")
+        it.until(FOUND, "1 conversation")
+        assert ["A talk"] == it.tell(
+            "[...document.querySelectorAll('.entry a')].filter(e => e.offsetParent).map(e => e.textContent)"
+        )
+        assert [] == it.deeds()
+
+
 def test_pictures_are_inside(browser: Browser, tmp_path: Path) -> None:
     item = Conversation(
         id="c",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agent_journal.config import Config
     from agent_journal.conversion.transforms import What
     from agent_journal.journal import ExportReport, Filter
-    from agent_journal.writers import Images, Theme, Writer
+    from agent_journal.writers import Images, Theme, Writer, WriterInfo
 
 # Formats that can be read on a terminal.
 _TEXT_SUFFIXES = {".md", ".txt", ".json", ".jsonl"}
@@ -73,7 +73,7 @@ _TEXT_SUFFIXES = {".md", ".txt", ".json", ".jsonl"}
 @click.option(
     "--subagents/--no-subagents",
     default=None,
-    help="Export subagents' conversations too. Default: yes, except for ids to a single file.",
+    help="Export subagents' conversations too. Default: yes, except for ids to one file that is no web page.",
 )
 @click.option(
     "--images",
@@ -139,7 +139,7 @@ def command(
         wanted=_filter_of(filter_values, query, everything=everything),
         everything=everything,
         limit=limit,
-        with_subagents=subagents if subagents is not None else _is_bundle(path) or not names,
+        with_subagents=subagents if subagents is not None else not names or _holds_many(path, writer.INFO),
     )
     destination = ExportTarget(writer.INFO.name, path, data_out(), theme or config.export.html_theme, images)
     printer = NotePrinter(everything=all_notes)
@@ -168,6 +168,11 @@ def command(
     else:
         _show(report, writer)
     return PARTLY if notes.damaged else 0
+
+
+def _holds_many(path: str | None, writer: WriterInfo) -> bool:
+    """Whether readers find their way from one conversation to another in what is written."""
+    return _is_bundle(path) or writer.suffix == ".html"
 
 
 def _filter_of(values: dict[str, Any], query: str | None, *, everything: bool) -> Filter | None:

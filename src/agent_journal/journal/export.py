@@ -269,13 +269,16 @@ class _Family:
         self._titles[listed.key] = item.title if is_its_own else self._redacted(listed.title, conversation)
 
     def add_children_to_run(self, listed: Listed) -> None:
-        """Give the run the conversations that started from one, before that is written."""
+        """Give the run the conversations that started from one, before that is written.
+
+        Also subagents that are not exported: a page says that they are not.
+        """
         if not self._shape.include_related:
             return
         related = tuple(
             self._related(child, cast("Relation", child.relation))
             for child in (self._journal.children(listed) if listed.children else ())
-            if child.key in self._keys and child.relation is not None
+            if child.relation == "subagent" or (child.key in self._keys and child.relation is not None)
         )
         if related:
             self._run.children[listed.source, listed.id] = related

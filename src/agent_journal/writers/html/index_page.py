@@ -1,21 +1,21 @@
-"""The index of a folder of pages: everything by project and day, with a search over all words."""
+"""The index of a folder of pages: everything by day, with a search over all words and filters."""
 
 from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from agent_journal.rendering.markup import NOTHING, Markup, closing, data, element, opening
+from agent_journal.rendering.markup import NOTHING, Markup, data, element
 from agent_journal.rendering.time_tags import clock
 from agent_journal.text.humanize import count
 from agent_journal.writers.html.document import HtmlOutput, frame
 from agent_journal.writers.rendering.pages import INDEX, index_link
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from agent_journal.writers import Run
     from agent_journal.writers.html.words import WordIndex
-    from agent_journal.writers.rendering.pages import IndexEntry, MissingPage, PageSet, Project
+    from agent_journal.writers.rendering.pages import Day, IndexEntry, MissingPage, PageSet
 
 _TITLE = "Conversations"
 
@@ -25,12 +25,11 @@ def write(pages: PageSet, word_index: WordIndex, out: IO[bytes]) -> None:
     output = HtmlOutput(out, frame("index.html", "index.js", _TITLE, pages.run))
     output.put(_head(pages))
     children = pages.children()
-    for project in pages.projects():
-        for piece in _project(project, pages, children):
-            output.put(piece)
+    for day in pages.days():
+        output.put(_day(day, pages, children))
     for piece in _memories(pages):
         output.put(piece)
-    output.end([data("words", word_index.to_json())])
+    output.end([data("words", word_index.to_json()), data("facets", _facets(pages))])
 
 
 def _head(pages: PageSet) -> Markup:
@@ -45,14 +44,31 @@ def _head(pages: PageSet) -> Markup:
     return element("header", "about", element("h1", "", _TITLE), element("ul", "amounts", *amounts))
 
 
-def _project(project: Project, pages: PageSet, children: dict[str, list[IndexEntry]]) -> Iterator[Markup]:
-    yield opening("section", "project")
-    yield element("h2", "", project.name)
-    for day in project.days:
-        items = [_entry(entry, pages, children) for entry in day.entries]
-        date = element("time", {"datetime": day.date}, day.date) if day.date else "Undated"
-        yield element("div", "date", element("h3", "", date), element("ul", "", *items))
-    yield closing("section")
+def _facets(pages: PageSet) -> dict[str, list[Sequence[str]]]:
+    """The source, project and models of each conversation, by the name of its page."""
+    return {
+        entry.name: [
+            [_source_title(entry, pages)],
+            [_project_name(entry)] if _project_name(entry) else [],
+            entry.models,
+        ]
+        for entry in pages.entries
+    }
+
+
+def _source_title(entry: IndexEntry, pages: PageSet) -> str:
+    return pages.run.titles.get(entry.source, entry.source)
+
+
+def _project_name(entry: IndexEntry) -> str:
+    """The last folder of a project's path, by which people know it."""
+    return entry.project.replace("\\", "/").rstrip("/").rpartition("/")[2] if entry.has_folder else ""
+
+
+def _day(day: Day, pages: PageSet, children: dict[str, list[IndexEntry]]) -> Markup:
+    items = [_entry(entry, pages, children) for entry in day.entries]
+    date = element("time", {"datetime": day.date}, day.date) if day.date else "Undated"
+    return element("section", "date", element("h2", "", date), element("ul", "", *items))
 
 
 def _entry(entry: IndexEntry, pages: PageSet, children: dict[str, list[IndexEntry]]) -> Markup:
@@ -73,15 +89,16 @@ def _entry(entry: IndexEntry, pages: PageSet, children: dict[str, list[IndexEntr
 
 def _summary(entry: IndexEntry, pages: PageSet) -> Markup:
     link = element("a", {"href": index_link(entry, pages)}, entry.title)
-    details = [count(entry.messages, "message")] if not entry.is_memory else []
-    details += [", ".join(entry.models)] if entry.models else []
+    details = [_source_title(entry, pages), _project_name(entry)]
+    details += [count(entry.messages, "message")] if not entry.is_memory else []
+    details += [", ".join(entry.models)]
     prompt = entry.prompt_excerpt if not entry.prompt_excerpt.startswith(entry.title.rstrip("…")) else ""
     return element(
         "div",
         "item",
         clock(entry.started_at) or element("span", "", ""),
         link,
-        element("small", "", " · ".join(details)),
+        element("small", "", " · ".join(filter(None, details))),
         element("p", "prompt", prompt) if prompt else NOTHING,
     )
 
@@ -92,7 +109,7 @@ def _memories(pages: PageSet) -> Iterator[Markup]:
             element("li", {"class": "entry", "id": memory.name}, _summary(memory, pages))
             for memory in memories
         ]
-        yield element("section", "project", element("h2", "", "Memories"), element("ul", "", *items))
+        yield element("section", "date", element("h2", "", "Memories"), element("ul", "", *items))
 
 
 def write_missing(missing: MissingPage, run: Run, out: IO[bytes]) -> None:

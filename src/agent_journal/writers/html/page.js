@@ -88,7 +88,13 @@
 
   // Search: finds matching messages in slices; finds the matches within a message when it is shown.
   const marks = window.Highlight && CSS.highlights ? CSS.highlights : null;
-  let query = "", hits = [], at = -1, searching = 0;
+  let query = "", hits = [], at = -1, searching = 0, fromIndex = false;
+  // The index finds words in any order: if they are not next to each other, the longest one is shown.
+  function seek(text, isFirst) {
+    fromIndex = isFirst;
+    $("find").value = text;
+    search();
+  }
   function search() {
     const wanted = $("find").value.trim().toLowerCase();
     if (wanted === query) return;
@@ -110,6 +116,7 @@
       showCount(place < places.length);
       if (place < places.length) setTimeout(go);
       else if (hits.length) show(0);
+      else if (fromIndex) seek(query.split(/\s+/).sort((one, other) => other.length - one.length)[0], false);
     };
     go();
   }
@@ -170,6 +177,7 @@
   locate();
 
   function follow() {
+    if (location.hash.startsWith("#find=")) return seek(decodeURIComponent(location.hash.slice(6)), true);
     const target = location.hash.length > 1 && $(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     unfoldAround(target);

@@ -51,6 +51,7 @@ class IndexEntry(Struct, frozen=True, kw_only=True):
     is_memory: bool = False
     project: str = ""
     """Its working folder, or the display name of its source."""
+    has_folder: bool = False
     started_at: str | None = None
     ended_at: str | None = None
     messages: int = 0
@@ -149,6 +150,15 @@ class PageSet:
             for name, days in by_project.items()
         ]
         return sorted(projects, key=lambda project: (project.days[0].date, project.name), reverse=True)
+
+    def days(self) -> list[Day]:
+        """All top-level entries by day, the newest first."""
+        by_day: dict[str, list[IndexEntry]] = {}
+        nested = self._nested_names()
+        for entry in self.entries:
+            if entry.name not in nested and not entry.is_memory:
+                by_day.setdefault(entry.day, []).append(entry)
+        return [Day(day, sorted(by_day[day], key=_time_key, reverse=True)) for day in _newest_first(by_day)]
 
     def children(self) -> dict[str, list[IndexEntry]]:
         """The children of each conversation, by the name of its page, in order of time."""
@@ -296,6 +306,7 @@ def _index_entry(item: Item, name: str, run: Run) -> IndexEntry:
         id=item.id,
         title=describe.title(item),
         project=item.cwd or source_title,
+        has_folder=bool(item.cwd),
         started_at=begun_at,
         ended_at=ended_at,
         messages=sum(1 for _ in tree.messages(item)),
