@@ -122,8 +122,8 @@ VIEWS = {
 def test_axe_finds_nothing(browser: Browser, stories: Served, view: str, dark: bool) -> None:
     with visiting(browser, stories, VIEWS[view], dark=dark) as it:
         it.page.wait_for_load_state("networkidle")
-        results = Axe().run(it.page)
-        assert 0 == results.violations_count, results.generate_report()
+        violations = Axe().run(it.page).response["violations"]
+        assert [] == [(each["id"], each["nodes"][0]["html"]) for each in violations]
 
 
 @pytest.mark.parametrize("view", VIEWS)

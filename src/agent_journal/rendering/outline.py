@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from agent_journal.model import Code, Media, Message, Other, Reasoning, Text, ToolCall, ToolResult, tree
 from agent_journal.rendering.blocks import excerpt
+from agent_journal.rendering.figures import ConversationFigures
 from agent_journal.rendering.file_edits import Edit, file_edits
 from agent_journal.text import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agent_journal.model import Event, Part, Usage
+    from agent_journal.model import Event, Part
+    from agent_journal.rendering.context import ListPrice
 
 _CHANGING_KINDS = frozenset({"edit", "write", "shell", None})  # patches are applied by many tools
 
@@ -68,11 +72,13 @@ class ConversationOutline:
         self.tools: Counter[str] = Counter()
         self.models: Counter[str] = Counter()
         self.messages = 0
+        self.figures = ConversationFigures()
         self._changes: dict[str, list[FileChange]] = {}
-        self._usages: dict[object, Usage] = {}
+        self._answers: dict[object, Message] = {}
 
     def add(self, position: int, entry: Message | Event) -> None:
         """Add the next entry."""
+        self.figures.add(entry)
         if not isinstance(entry, Message):
             return
         self.messages += 1
@@ -84,7 +90,8 @@ class ConversationOutline:
         if entry.model:
             self.models[entry.model] += 1
         if entry.usage is not None:
-            self._usages[entry.usage.key if entry.usage.key is not None else entry.id] = entry.usage
+            key = entry.usage.key if entry.usage.key is not None else entry.id
+            self._answers[key] = replace(entry, parts=[], native=None, extra={})
         if any(result.is_error for result in tree.results_in(entry)):
             self.errors.append(mark)
         self._add_calls(mark, entry)
@@ -103,7 +110,13 @@ class ConversationOutline:
     @property
     def tokens(self) -> str:
         """The numbers of tokens, and their cost if the source states it."""
-        return describe.tokens([*self._usages.values()])
+        return describe.tokens([each.usage for each in self._answers.values() if each.usage is not None])
+
+    def list_price(self, source: str, list_price: ListPrice) -> float | None:
+        """What the vendors' APIs would have charged, as far as prices are known; None without any."""
+        prices = [list_price(source, answer) for answer in self._answers.values()]
+        known = [price for price in prices if price is not None]
+        return sum(known) if known else None
 
     @property
     def files(self) -> list[ChangedFile]:

@@ -44,6 +44,7 @@ _CONTINUATION = Template(element("article", {"class": SLOT, "id": SLOT}, element
 _ANCHOR_LINK = Template(_PERMALINK)
 _COST_SPAN = Template(element("span", "cost", SLOT))
 _COST_LINE = Template(element("p", "cost-line", element("span", "cost", SLOT)))
+_COMPACTION = element("p", "compaction", "The model got a summary of everything above")
 _MAX_NAMED_TOOLS = 4
 
 
@@ -124,7 +125,8 @@ class TurnView:
         names = dict.fromkeys(event.name for event in events)
         line = element("summary", "", f"{count(len(events), 'event')}: {', '.join(names)}")
         items = [element("li", {"id": self._anchors.of(event.id)}, *_event(event)) for event in events]
-        return element("details", "events", line, element("ul", "", *items))
+        boundary = _COMPACTION if any(map(describe.is_compaction, names)) else NOTHING
+        return joined([element("details", "events", line, element("ul", "", *items)), boundary])
 
     def _content(self, turn: Turn) -> Iterator[Markup]:
         message = turn.message

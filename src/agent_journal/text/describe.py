@@ -36,6 +36,8 @@ _MAIN_ARGUMENTS = (
     *("absolute_path", "relativePath", "path", "filename", "file"),
     *("description", "prompt", "task", "question"),
 )
+# What sources call the event that earlier messages were replaced by a summary.
+_COMPACTION_NAME = re.compile(r"compact(?:ed|ion)?(?:_boundary|_complete)?$")
 _FILE_IN_PATCH = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 RELATIONS: dict[Relation, str] = {
     "continues": "continues",
@@ -127,6 +129,11 @@ def _have_same_author(empty: Message, other: Message) -> bool:
 
 def _is_bare_root(event: Event) -> bool:
     return event.parent_id is None and event.at is None and not event.data
+
+
+def is_compaction(event_name: str) -> bool:
+    """Whether an event says that the model got a summary of everything before."""
+    return _COMPACTION_NAME.search(event_name) is not None
 
 
 def tokens(usages: list[Usage]) -> str:

@@ -12,7 +12,7 @@ from starlette.routing import Mount, Route
 from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError
 from agent_journal.web.site import Site
-from agent_journal.web.views import conversation, errors, home, media, search, static
+from agent_journal.web.views import branches, conversation, errors, home, media, search, static
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +35,7 @@ _VIEWS: dict[str, View] = {
     "/outline/{name:path}": conversation.show_outline,
     "/find/{name:path}": conversation.find,
     "/edits/{name:path}": conversation.show_edits,
+    "/branches/{name:path}": branches.show_difference,
     "/raw/{name:path}": conversation.show_raw,
     "/media/{name:path}": media.show,
     "/static/{name}": static.show,

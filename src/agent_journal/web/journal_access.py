@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal.errors import NoArchive, NoSuchMessage
 from agent_journal.inputs.closeable import Closing
 from agent_journal.journal import Journal
+from agent_journal.journal.export import ListPrices
 from agent_journal.rendering.outline import ConversationOutline
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class JournalAccess(Closing):
         self._lock = threading.Lock()
         self._journal: Journal | None = None
         self._open: OrderedDict[tuple[int, str | None, int], OpenConversation] = OrderedDict()
+        self._prices: ListPrices | None = None
         self._overview: tuple[float, Overview] | None = None
 
     def overview(self) -> Overview | None:
@@ -150,6 +152,18 @@ class JournalAccess(Closing):
             while len(self._open) > _MAX_OPEN_CONVERSATIONS:
                 self._open.popitem(last=False)
         return opened
+
+    def list_price(self, source: str, message: Message) -> float | None:
+        """What the API would have charged for an answer, in US dollars; None if unknown."""
+        with self._lock:
+            if self._prices is None:
+                self._prices = ListPrices(self._config)
+            return self._prices.answer_cost(source, message)
+
+    def subagents(self, listed: Listed) -> list[Listed]:
+        """The subagents that a conversation started."""
+        children = self._opened().children(listed) if listed.children else []
+        return [child for child in children if child.relation == "subagent"]
 
     def media(self, name: str, media: Media) -> bytes | None:
         """The bytes of an image or file; None if they are not stored."""

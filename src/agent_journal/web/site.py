@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import HTMLResponse
 
 from agent_journal import readers
-from agent_journal.text.humanize import count, duration, size
+from agent_journal.text.humanize import count, dollars, duration, size
 from agent_journal.web.addresses import Urls
 from agent_journal.web.templating import Templates
 from agent_journal.web.times import Clock
@@ -37,6 +37,7 @@ class Site:
                 "count": count,
                 "size": size,
                 "duration": duration,
+                "dollars": dollars,
                 "source_title": self.source_title,
                 "hue": hue,
                 "clock": self.clock,

@@ -4,6 +4,7 @@ import { announcePage, markCurrent, noteHere, onPage, start, visit } from "./pag
 import * as reading from "./reading.js";
 import { startOutline } from "./outline.js";
 import { move, startFind } from "./find.js";
+import { toggleInPlace } from "./subagents.js";
 import { startSearch } from "./search.js";
 import { openPalette, startPalette } from "./palette.js";
 
@@ -94,6 +95,8 @@ addEventListener("keydown", (event) => {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-action]");
   if (button) return actions[button.dataset.action]?.();
+  const inPlace = event.target.closest("button.open-in-place");
+  if (inPlace) return void toggleInPlace(inPlace, reading.prepare);
   const more = event.target.closest("button.unfold");
   if (more) return void more.closest(".long").classList.toggle("open");
   const raw = event.target.closest("a.raw");

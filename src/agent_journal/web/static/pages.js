@@ -80,7 +80,11 @@ export function start() {
     const url = new URL(link.href);
     if (url.hash && url.pathname + url.search === location.pathname + location.search) return;
     event.preventDefault();
-    visit(link.href).then(noteHere);
+    visit(url.href).then(noteHere);
+  });
+  document.addEventListener("click", (event) => {
+    const mark = event.target.closest("[data-href]");
+    if (mark) visit(mark.dataset.href).then(noteHere);
   });
   addEventListener("popstate", (event) => {
     if (location.pathname + location.search === here) return;

@@ -1,6 +1,7 @@
 // Reading a conversation: its parts are loaded when they come near, so that any length is at hand.
 import { $, root, fetchPage, unfoldAround, debounce, stored, store, say } from "./dom.js";
 import { noteHere } from "./pages.js";
+import { offerInPlace } from "./subagents.js";
 import { watchCode, forgetCode } from "./code.js";
 
 const EDGE = 90;
@@ -29,7 +30,8 @@ export function startReading() {
   else if (first && Number(first.dataset.start)) first.scrollIntoView();
 }
 
-function prepare(scope) {
+export function prepare(scope) {
+  offerInPlace(scope);
   for (const block of scope.querySelectorAll("pre[data-lang]")) watchCode(block);
   if (root.classList.contains("open-thinking")) setOpen(scope, "details.thinking", true);
   if (root.classList.contains("open-calls")) setOpen(scope, "details.tool, details.run", true);

@@ -8,7 +8,6 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse
 
-from agent_journal.model import Message
 from agent_journal.model.spilled import encode_spilled
 from agent_journal.rendering.addresses import message_anchor
 from agent_journal.rendering.blocks import block
@@ -16,21 +15,23 @@ from agent_journal.rendering.context import Context
 from agent_journal.rendering.diffs import diff
 from agent_journal.rendering.header import header
 from agent_journal.rendering.markup import NOTHING, Markup, element, joined
-from agent_journal.rendering.outline import ConversationOutline, count_matches
+from agent_journal.rendering.outline import count_matches
 from agent_journal.rendering.window import WindowView
 from agent_journal.text import describe
 from agent_journal.text.humanize import count
 from agent_journal.web.addresses import ConversationAddresses
+from agent_journal.web.branches import first_words, forks_in
+from agent_journal.web.views.branches import after_turn, fork_switch
 from agent_journal.web.views.home import list_values
 from agent_journal.web.views.parameters import integer, query_text
 from agent_journal.web.views.search import find as find_hits
 from agent_journal.web.views.search import parse_search, shown_hits
+from agent_journal.web.views.subagents import subagent_values
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from agent_journal.rendering.turns import Turn
     from agent_journal.web.journal_access import OpenConversation
     from agent_journal.web.site import Site
 
@@ -72,11 +73,22 @@ def show(site: Site, request: Request) -> Response:
         "part": part,
         "branch": branch,
         "branches": _branch_labels(opened),
+        "start_fork": _start_fork(site, opened, branch) if not part.start else NOTHING,
         "target": message_anchor(message_id) if message_id else "",
         "find": query_text(request),
         "part_entries": _MAX_PART_ENTRIES,
     }
     return site.page("conversation.html", values, title=title)
+
+
+def _start_fork(site: Site, opened: OpenConversation, branch: int) -> Markup:
+    """The switch above a branch that does not begin with the conversation, or of its first messages."""
+    after = opened.parts[branch].after
+    if after is None:
+        return fork_switch(site, opened, None, branch)
+    address = site.urls.conversation(opened.name, after)
+    back = element("a", {"href": address}, "Go to the message it continues")
+    return joined([fork_switch(site, opened, after, branch), element("p", "quiet", back)])
 
 
 def _list_pane(site: Site, request: Request, opened: OpenConversation) -> dict[str, object]:
@@ -121,6 +133,10 @@ def show_outline(site: Site, request: Request) -> Response:
         "branch": branch,
         "marks": {kind: _positions(each) for kind, each in marks.items()},
         "total": total,
+        "price": outline.list_price(opened.listed.source, site.journal.list_price),
+        "figures": outline.figures,
+        "lanes": outline.figures.lanes(),
+        **subagent_values(site, opened),
     }
     return site.page("outline.html", values, title=f"Outline · {opened.listed.title or describe.UNTITLED}")
 
@@ -193,7 +209,7 @@ def _as_json(value: Any) -> str:
 def _context(site: Site, opened: OpenConversation, query: str) -> Context:
     addresses = ConversationAddresses(site.urls, opened.name, {"q": query}, opened.related)
     title = opened.listed.title or describe.UNTITLED
-    return Context(title, addresses, site.source_titles, lambda _source, _message: None)
+    return Context(title, addresses, site.source_titles, site.journal.list_price)
 
 
 def _render_part(site: Site, opened: OpenConversation, branch: int, start: int, query: str) -> Part:
@@ -208,45 +224,17 @@ def _render_part(site: Site, opened: OpenConversation, branch: int, start: int, 
     addresses = context.addresses
     assert isinstance(addresses, ConversationAddresses)  # noqa: S101
     addresses.add_media(window)
-    forks = _forks(opened, branch)
+    forks = forks_in(opened, branch)
     view = WindowView(
         opened.conversation,
         context,
         window,
         range(start - first, stop - first),
-        lambda turn: _fork_links(site, opened, forks, turn),
+        lambda turn: after_turn(site, opened, forks, turn, branch),
     )
     rendered = view.render()
     damage = [each.description for each in read.damage]
     return Part(start, start + rendered.covered, total, joined(rendered.content), damage)
-
-
-def _forks(opened: OpenConversation, branch: int) -> dict[str, list[int]]:
-    """The numbers of other branches, by the id of the message that they continue from."""
-    forks: dict[str, list[int]] = {}
-    for number, other in enumerate(opened.parts):
-        if number != branch and other.after is not None:
-            forks.setdefault(other.after, []).append(number)
-    return forks
-
-
-def _fork_links(site: Site, opened: OpenConversation, forks: dict[str, list[int]], turn: Turn) -> Markup:
-    numbers = forks.get(turn.message.id, ())
-    if not numbers:
-        return NOTHING
-    links = [
-        element(
-            "a", {"href": site.urls.of("c", opened.name, {"branch": number})}, _branch_label(opened, number)
-        )
-        for number in numbers
-    ]
-    items = [element("li", "", link) for link in links]
-    return element(
-        "nav",
-        {"class": "fork", "aria-label": "Other branches"},
-        element("p", "", "Other branches from here"),
-        element("ul", "", *items),
-    )
 
 
 def _branch_labels(opened: OpenConversation) -> list[str]:
@@ -255,18 +243,9 @@ def _branch_labels(opened: OpenConversation) -> list[str]:
 
 def _branch_label(opened: OpenConversation, number: int) -> str:
     entries = opened.entries(number, 0, _MAX_LABEL_ENTRIES).entries
-    words = next((words for words in map(outline_words, entries) if words), "")
+    words = next((words for words in map(first_words, entries) if words), "")
     kind = {"main": "Shown branch", "subagent": "Subagent"}.get(opened.parts[number].kind, "Branch")
     return f"{kind}: {words}" if words else kind
-
-
-def outline_words(entry: object) -> str:
-    """The first words of a prompt or an answer."""
-    if not isinstance(entry, Message) or entry.hidden:
-        return ""
-    outline = ConversationOutline()
-    outline.add(0, entry)
-    return outline.prompts[0].words if outline.prompts else ""
 
 
 def _amounts(opened: OpenConversation) -> list[Markup]:
