@@ -12,7 +12,7 @@ from starlette.routing import Mount, Route
 from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError
 from agent_journal.web.site import Site
-from agent_journal.web.views import branches, conversation, errors, home, media, search, static
+from agent_journal.web.views import branches, conversation, errors, home, live, media, search, static
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +36,7 @@ _VIEWS: dict[str, View] = {
     "/find/{name:path}": conversation.find,
     "/edits/{name:path}": conversation.show_edits,
     "/branches/{name:path}": branches.show_difference,
+    "/live/{name:path}": live.show,
     "/raw/{name:path}": conversation.show_raw,
     "/media/{name:path}": media.show,
     "/static/{name}": static.show,

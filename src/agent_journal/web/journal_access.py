@@ -153,6 +153,11 @@ class JournalAccess(Closing):
                 self._open.popitem(last=False)
         return opened
 
+    def version(self, name: str) -> tuple[int, str | None, int]:
+        """What changes whenever a conversation does."""
+        listed = self._opened().one(name)
+        return listed.key, listed.updated_at, listed.messages
+
     def list_price(self, source: str, message: Message) -> float | None:
         """What the API would have charged for an answer, in US dollars; None if unknown."""
         with self._lock:

@@ -5,6 +5,7 @@ import * as reading from "./reading.js";
 import { startOutline } from "./outline.js";
 import { move, startFind } from "./find.js";
 import { toggleInPlace } from "./subagents.js";
+import { startLive } from "./live.js";
 import { startSearch } from "./search.js";
 import { openPalette, startPalette } from "./palette.js";
 
@@ -129,6 +130,7 @@ onPage(() => {
   reading.restoreSwitches();
   startFind();
   startOutline();
+  startLive();
   const list = $("list");
   if (list) markCurrent(list);
 });

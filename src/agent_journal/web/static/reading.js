@@ -78,17 +78,43 @@ async function loadInto(box) {
   const page = await fetchPage(url, { alone: false });
   const chunk = page && page.querySelector(".chunk");
   if (!chunk || owner !== text || !box.isConnected) return null;
+  const open = openedIn(box);
   box.replaceWith(chunk);
   prepare(chunk);
+  for (const [id, number] of open) {
+    const each = document.getElementById(id)?.querySelectorAll("details")[number];
+    if (each) each.open = true;
+  }
   fillGaps(chunk);
   document.dispatchEvent(new CustomEvent("aj:chunk", { detail: chunk }));
   return chunk;
+}
+
+// What is unfolded: the message and the number of each.
+function openedIn(chunk) {
+  return [...chunk.querySelectorAll(".turn[id]")].flatMap((turn) =>
+    [...turn.querySelectorAll("details")].flatMap((each, number) => (each.open ? [[turn.id, number]] : [])));
 }
 
 function chunkAt(position) {
   for (const chunk of text.querySelectorAll(".chunk"))
     if (Number(chunk.dataset.start) <= position && position < Number(chunk.dataset.stop)) return chunk;
   return null;
+}
+
+// Load the end again if it is shown: its last messages may have changed.
+export async function reloadLast() {
+  const chunk = [...text.querySelectorAll(".chunk")].at(-1);
+  if (chunk && !chunk.classList.contains("pending")) {
+    loading.delete(chunk);
+    await load(chunk);
+  }
+}
+
+// Placeholders for what has been added at the end.
+export function extend() {
+  const chunk = [...text.querySelectorAll(".chunk")].at(-1);
+  if (chunk) fillGaps(chunk);
 }
 
 // Show the entry at a position, loading its part if necessary.

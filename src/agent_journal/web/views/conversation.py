@@ -23,6 +23,7 @@ from agent_journal.web.addresses import ConversationAddresses
 from agent_journal.web.branches import first_words, forks_in
 from agent_journal.web.views.branches import after_turn, fork_switch
 from agent_journal.web.views.home import list_values
+from agent_journal.web.views.live import last_anchor
 from agent_journal.web.views.parameters import integer, query_text
 from agent_journal.web.views.search import find as find_hits
 from agent_journal.web.views.search import parse_search, shown_hits
@@ -73,6 +74,8 @@ def show(site: Site, request: Request) -> Response:
         "part": part,
         "branch": branch,
         "branches": _branch_labels(opened),
+        "live": "" if branch else site.urls.of("live", opened.name),
+        "last": "" if branch else last_anchor(site, opened.name),
         "start_fork": _start_fork(site, opened, branch) if not part.start else NOTHING,
         "target": message_anchor(message_id) if message_id else "",
         "find": query_text(request),
