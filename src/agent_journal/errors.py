@@ -164,6 +164,22 @@ def _ambiguous(prefix: str, candidates: Sequence[str]) -> str:
     return f"{prefix!r} is ambiguous: it could be {', '.join(candidates)}; use a longer prefix."
 
 
+class BadArguments(AgentJournalError):
+    """An agent called a tool with arguments that it does not take."""
+
+    def __init__(self, tool: str, reason: str) -> None:
+        super().__init__(f"Cannot call {tool}: {reason}")
+        self.tool = tool
+        self.reason = reason
+
+
+class TooManyCalls(AgentJournalError):
+    """An agent calls tools faster than any useful work would."""
+
+    def __init__(self, per_minute: int) -> None:
+        super().__init__(f"More than {per_minute} calls in a minute; wait before the next one.")
+
+
 class UnfinishedErasure(AgentJournalError):
     """Something is forgotten, but not yet erased from every file."""
 

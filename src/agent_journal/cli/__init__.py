@@ -19,6 +19,7 @@ VERBS = {
     "search": "Search all conversations by words and by meaning",
     "context": "Show what happened in this project lately",
     "blame": "Show which prompt and edit last changed a file",
+    "mcp": "Let agents search and read the journal",
     "web": "Read and search the journal in a browser",
     "export": "Write conversations to share, with secrets redacted",
     "status": "Show what is in the journal, and how large it is",

@@ -38,7 +38,8 @@ def _parse_seconds(value: str, option: str | None = None, zone: tzinfo | None = 
     return parsed
 
 
-def _timestamp(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+def timestamp_option(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """The time that a date option states."""
     parsed = date_in_seconds(context, option, value)
     return None if parsed is None else timestamps.from_seconds(parsed)
 
@@ -76,11 +77,14 @@ _DATE_OPTIONS = (
     click.option(
         "--since",
         metavar="DATE",
-        callback=_timestamp,
+        callback=timestamp_option,
         help="Only conversations updated at or after this time.",
     ),
     click.option(
-        "--until", metavar="DATE", callback=_timestamp, help="Only conversations started before this time."
+        "--until",
+        metavar="DATE",
+        callback=timestamp_option,
+        help="Only conversations started before this time.",
     ),
 )
 
