@@ -32,7 +32,7 @@ _MAX_SHOWN_CHARS = 200
 _SOURCES = "storage.sources"
 _PRICES = "prices"
 # Our variables that are not settings, and the short variable of one key.
-_OTHER_VARIABLES = frozenset({"AJ_HOME", "AJ_DEBUG"})
+_OTHER_VARIABLES = frozenset({"AJ_HOME", "AJ_DEBUG", "AJ_MCP_TOKEN"})
 _SHORT_VARIABLES = {"storage.index_path": "AJ_INDEX_PATH"}
 
 AtLeastOne = Annotated[int, Meta(ge=1, le=1_000_000)]

@@ -9,13 +9,15 @@ import click
 
 from agent_journal.cli._filters import conversation_filter, project_text, timestamp_option
 from agent_journal.cli._home import home
-from agent_journal.cli._journal import settings
-from agent_journal.terminal import out, say, show_json
+from agent_journal.cli._journal import open_journal, settings
+from agent_journal.terminal import flush, out, say, show, show_json
 from agent_journal.terminal.local_times import short
 from agent_journal.text.humanize import size
 
 if TYPE_CHECKING:
     from agent_journal.journal import Filter
+    from agent_journal.mcp.http import Address
+    from agent_journal.mcp.service import Service
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -29,22 +31,63 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
     callback=timestamp_option,
     help="Only conversations updated at or after this time.",
 )
+@click.option("--http", "by_http", is_flag=True, help="Serve by HTTP, to this machine only.")
+@click.option(
+    "--port",
+    type=click.IntRange(min=0, max=65535),
+    metavar="N",
+    help="With --http: port to listen on. Default: 8378, or any other if that is in use.",
+)
 @click.pass_context
-def command(context: click.Context, *, project: str | None, source: str | None, since: str | None) -> None:
+def command(
+    context: click.Context,
+    *,
+    project: str | None,
+    source: str | None,
+    since: str | None,
+    by_http: bool,
+    port: int | None,
+) -> int:
     """Serve the journal to an agent by the Model Context Protocol.
 
     Agents start this themselves. They can search, read and list conversations, ask for token usage and for
     who changed a file, and cannot change anything. The options limit what they get.
     """
     if context.invoked_subcommand is not None:
-        return
+        return 0
+    if port is not None and not by_http:
+        raise click.UsageError("--port is only for --http.")
     from agent_journal.mcp.scope import Scope  # noqa: PLC0415 (slow to import)
     from agent_journal.mcp.service import Service  # noqa: PLC0415
-    from agent_journal.mcp.stdio import serve_stdio  # noqa: PLC0415
 
     folder = os.getcwd()  # noqa: PTH109 (a name, as tools record it)
     with Service(settings(), Scope(folder=folder, limits=_limits(project, source, since))) as service:
+        try:
+            _serve(service, port, by_http=by_http)
+        except KeyboardInterrupt:
+            return 0  # this is how people end it
+    return 0
+
+
+def _serve(service: Service, port: int | None, *, by_http: bool) -> None:
+    if not by_http:
+        from agent_journal.mcp.stdio import serve_stdio  # noqa: PLC0415 (slow to import)
+
         serve_stdio(service)
+        return
+    from agent_journal.mcp.http import serve_http, token_of  # noqa: PLC0415 (slow to import)
+
+    journal_home = home()
+    if not journal_home.is_dir():
+        open_journal().close()  # which says that there is none
+    serve_http(service, token_of(journal_home), port, _report_ready)
+
+
+def _report_ready(address: Address) -> None:
+    show(address.url)
+    flush()
+    if address.token_file is not None:
+        say(f"aj: Clients need the token in {address.token_file} ('Authorization: Bearer TOKEN').")
 
 
 def _limits(project: str | None, source: str | None, since: str | None) -> Filter:

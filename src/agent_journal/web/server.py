@@ -59,10 +59,10 @@ def serve(
     on_problem: Callable[[str], None],
 ) -> None:
     """Serve the page until a signal or the idle time ends it."""
-    listening = _listen(options.port)
+    listening = listen(options.port, DEFAULT_PORT)
     port = listening.getsockname()[1]
     tokens = AccessTokens()
-    clock = _IdleClock(options.idle_exit_s)
+    clock = IdleClock(options.idle_exit_s)
     guard = Guard(
         create_app(journal, config, options.prefix),
         tokens,
@@ -80,7 +80,7 @@ def serve(
         start = f"http://{ADDRESS}:{port}{options.prefix}/?{TOKEN}="
         on_ready(Link(start + tokens.create_link(), start + tokens.create_link()))
 
-    server = _Server(
+    server = SleepingServer(
         uvicorn.Config(
             guard,
             http="h11",
@@ -103,25 +103,25 @@ def serve(
         server.run(sockets=[listening])
 
 
-def _listen(port: int | None) -> socket.socket:
-    """Listen on a port; raises `PortInUse` if it was chosen and is not free."""
+def listen(port: int | None, default: int) -> socket.socket:
+    """Listen on a port, or else the default or any other; raises `PortInUse` if a chosen one is not free."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if os.name != "nt":  # on Windows it would allow two servers on one port
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((ADDRESS, DEFAULT_PORT if port is None else port))
+        listening.bind((ADDRESS, default if port is None else port))
         listening.listen()
     except OSError as error:
         listening.close()
         if error.errno not in {errno.EADDRINUSE, errno.EACCES}:
             raise
         if port is None:
-            return _listen(0)
+            return listen(0, default)
         raise PortInUse(port) from error
     return listening
 
 
-class _IdleClock:
+class IdleClock:
     """How long nobody has asked for anything."""
 
     def __init__(self, limit_s: float | None) -> None:
@@ -137,10 +137,10 @@ class _IdleClock:
         return None if self._limit_s is None else self._last_s + self._limit_s - time.monotonic()
 
 
-class _Server(uvicorn.Server):
+class SleepingServer(uvicorn.Server):
     """A server that sleeps until something happens; uvicorn's own wakes up ten times a second."""
 
-    def __init__(self, config: uvicorn.Config, clock: _IdleClock, on_ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, clock: IdleClock, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._clock = clock
         self._on_ready = on_ready

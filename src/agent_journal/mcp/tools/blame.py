@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent_journal.journal import Listed
     from agent_journal.mcp.answers import Call
 
-_PAGE_ITEMS = 20
+_MAX_PAGE_ITEMS = 20
 _MAX_PROMPT_CHARS = 240
 _MAX_DIFF_BYTES = 900
 _MAX_NAME_CHARS = 200
@@ -34,7 +34,7 @@ def blame(call: Call) -> dict[str, Any]:
         path,
         _lines(call),
         text=call.arguments.get("text"),
-        limit=_PAGE_ITEMS,
+        limit=_MAX_PAGE_ITEMS,
         offset=offset,
         folder=call.scope.folder,
         reads_file=_is_in_project(call, path),

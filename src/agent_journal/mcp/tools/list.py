@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agent_journal.journal import RecentConversation
     from agent_journal.mcp.answers import Call
 
-_PAGE_ITEMS = 20
+_MAX_PAGE_ITEMS = 20
 _MAX_LINE_CHARS = 200
 
 
@@ -22,10 +22,10 @@ def list_recent(call: Call) -> dict[str, Any]:
     (offset,) = offsets(call.tool, call.arguments, 1)
     is_here = "project" not in call.arguments
     folder = call.scope.folder if is_here else None
-    page = call.journal.recent(folder, conversation_filter(call), limit=_PAGE_ITEMS, offset=offset)
+    page = call.journal.recent(folder, conversation_filter(call), limit=_MAX_PAGE_ITEMS, offset=offset)
     if is_here and not page.total:
         is_here = False
-        page = call.journal.recent(None, conversation_filter(call), limit=_PAGE_ITEMS, offset=offset)
+        page = call.journal.recent(None, conversation_filter(call), limit=_MAX_PAGE_ITEMS, offset=offset)
     data: dict[str, Any] = {"of": "this project" if is_here else "all projects", "total": page.total}
     if "project" in call.arguments:
         del data["of"]
