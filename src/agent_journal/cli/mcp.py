@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import os
+import sys
+from shutil import which
 from typing import TYPE_CHECKING
 
 import click
 
 from agent_journal.cli._filters import conversation_filter, project_text, timestamp_option
-from agent_journal.cli._home import home
+from agent_journal.cli._home import home, option
 from agent_journal.cli._journal import open_journal, settings
-from agent_journal.terminal import flush, out, say, show, show_json
+from agent_journal.cli._run import FAILED, NOT_FOUND
+from agent_journal.errors import NoSuchName
+from agent_journal.terminal import confirm, flush, out, say, show, show_json
+from agent_journal.terminal.command_name import VARIABLE
 from agent_journal.terminal.local_times import short
 from agent_journal.text.humanize import size
+from agent_journal.text.sanitize import quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agent_journal.journal import Filter
+    from agent_journal.mcp.clients import Change, Client
     from agent_journal.mcp.http import Address
     from agent_journal.mcp.service import Service
 
@@ -125,3 +134,79 @@ def show_log(*, limit: int, as_json: bool) -> None:
         )
     if not entries:
         say("aj: No agent has asked for anything yet.")
+
+
+@command.command("install", context_settings=_SETTINGS)
+@click.argument("names", nargs=-1, metavar="[CLIENT]...")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only show the changes.")
+@click.pass_context
+def install(context: click.Context, *, names: tuple[str, ...], yes: bool, dry_run: bool) -> int:
+    """Add the server to the configuration of agents.
+
+    CLIENT is claude, codex, gemini, copilot, cursor, vscode or opencode; without one, all that are on this
+    machine. Options before 'install' (--project, --source, --since) limit what they get.
+    """
+    from agent_journal.mcp.clients import plan_install  # noqa: PLC0415 (only where needed)
+
+    started = [*_own_command(), *_scope_arguments(context)]
+    return _change(names, lambda client: plan_install(client, started), yes=yes, dry_run=dry_run)
+
+
+@command.command("uninstall", context_settings=_SETTINGS)
+@click.argument("names", nargs=-1, metavar="[CLIENT]...")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only show the changes.")
+def uninstall(*, names: tuple[str, ...], yes: bool, dry_run: bool) -> int:
+    """Remove the server from the configuration of agents; without a CLIENT, of all."""
+    from agent_journal.mcp.clients import plan_uninstall  # noqa: PLC0415 (only where needed)
+
+    return _change(names, plan_uninstall, yes=yes, dry_run=dry_run)
+
+
+def _own_command() -> list[str]:
+    """What starts this program, whatever folder and search path an agent has."""
+    called = os.environ.get(VARIABLE) or sys.argv[0]
+    if os.path.basename(called) == "aj":  # noqa: PTH119
+        path = called if os.sep in called else which(called)
+        start = [os.path.abspath(path)] if path else ["aj"]  # noqa: PTH100
+    else:
+        start = [sys.executable, "-m", "agent_journal"]
+    folder = option()
+    return [*start, *(["--home", os.path.abspath(folder)] if folder else []), "mcp"]  # noqa: PTH100
+
+
+def _scope_arguments(context: click.Context) -> list[str]:
+    given = context.parent.params if context.parent is not None else {}
+    names = ("project", "source", "since")
+    return [text for name in names if given.get(name) for text in (f"--{name}", str(given[name]))]
+
+
+def _change(names: tuple[str, ...], plan: Callable[[Client], Change], *, yes: bool, dry_run: bool) -> int:
+    """Show changes of configurations, ask, and make them."""
+    from agent_journal.mcp.clients import known_clients  # noqa: PLC0415 (only where needed)
+
+    clients = known_clients(os.environ)
+    for name in names:
+        if name not in clients:
+            raise NoSuchName("client", name, [*clients])
+    chosen = [clients[name] for name in names] or [each for each in clients.values() if each.is_present]
+    if not chosen:
+        say(f"aj: No known client on this machine; name one of: {', '.join(clients)}.")
+        return NOT_FOUND
+    is_done = True
+    for client in chosen:
+        change = plan(client)
+        if change.before == change.after:
+            say(f"aj: {client.title}: nothing to change in {quoted(str(change.path))}.")
+            continue
+        out().write(change.diff, "\n")
+        if dry_run:
+            continue
+        if not yes and not confirm(f"Change the configuration of {client.title}?"):
+            say(f"aj: {client.title} was not changed. Use --yes to change it without asking.")
+            is_done = False
+            continue
+        change.write()
+        say(f"aj: Changed {quoted(str(change.path))}; restart {client.title}.")
+    return 0 if is_done else FAILED
