@@ -106,7 +106,16 @@ def prepare(checkout: Path, version: str, day: date) -> Edits:
         changelog: insert_section(before, version, section),
         module: _VERSION_LINE.sub(f'__version__ = "{version}"', module_text),
     }
+    written |= _manifests(checkout, current_version(module_text), version)
     return Edits(written, [*notes, *([highlights_file] if highlights else [])], section)
+
+
+def _manifests(checkout: Path, old: str, new: str) -> dict[Path, str]:
+    """Return the plugins and the entry of the registry with the new version."""
+    paths = [checkout / "server.json", *sorted((checkout / "plugins").rglob("*.json"))]
+    texts = {path: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
+    named = f'"version": "{old}"'
+    return {path: text.replace(named, f'"version": "{new}"') for path, text in texts.items() if named in text}
 
 
 def apply(edits: Edits) -> None:

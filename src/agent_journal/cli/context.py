@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from typing import TYPE_CHECKING
 
 import click
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     from agent_journal.journal import Page, RecentConversation
 
-_MAX_BYTES = 2000
+_MAX_BYTES = 1850  # without the marks around them
+_MARK_BYTES = 6
 _MAX_LINE_BYTES = 200
 _ENDINGS = {"prompt": "no answer", "tool call": "in a tool call", "unknown": ""}
 
@@ -36,8 +38,9 @@ _ENDINGS = {"prompt": "no answer", "tool call": "in a tool call", "unknown": ""}
     metavar="N",
     help="Maximum number of conversations.",
 )
+@click.option("--quote", is_flag=True, help="For agents: mark the text as untrusted.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per conversation.")
-def command(*, in_all: bool, limit: int, as_json: bool, **filter_values: str | None) -> None:
+def command(*, in_all: bool, limit: int, quote: bool, as_json: bool, **filter_values: str | None) -> None:
     """Show what happened in this project lately, in at most 2,000 bytes.
 
     The project is the repository or folder that you are in. Of each conversation there are what was asked
@@ -53,8 +56,15 @@ def command(*, in_all: bool, limit: int, as_json: bool, **filter_values: str | N
         for each in page.items:
             show_json(each.to_dict())
         return
+    if not page.items:
+        return
+    mark = f"quoted-{secrets.token_hex(_MARK_BYTES)}"
+    if quote:
+        out().line(f'<{mark} untrusted="true" of="the last conversations in this project">')
     for line in _within_limit(page):
         out().line(line)
+    if quote:
+        out().line(f"</{mark}>")
 
 
 def _nothing(filter_values: dict[str, str | None], is_here: bool) -> str:  # noqa: FBT001

@@ -23,16 +23,16 @@ def with_entry(text: str, container: str, name: str, entry: dict[str, Any]) -> s
 def without_entry(text: str, container: str, name: str) -> str:
     """Return a text without a table and the tables in it."""
     own = re.compile(rf"^\s*\[\s*{re.escape(container)}\s*\.\s*\"?{re.escape(name)}\"?\s*[.\]]")
-    kept: list[str] = []
+    others: list[str] = []
     is_own = False
     for line in text.splitlines(keepends=True):
         if _HEADER.match(line):
             is_own = own.match(line) is not None
         if not is_own:
-            kept.append(line)
-    if len(kept) == len(text.splitlines()):
+            others.append(line)
+    if len(others) == len(text.splitlines()):
         return text
-    return f"{''.join(kept).rstrip()}\n" if "".join(kept).strip() else ""
+    return f"{''.join(others).rstrip()}\n" if "".join(others).strip() else ""
 
 
 def entry_in(text: str, container: str, name: str) -> Any:
