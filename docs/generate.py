@@ -44,11 +44,14 @@ _STRUCTS = (
 
 
 def readers() -> str:
-    """The table of readers in the README."""
-    return _table(
-        ("`-f`", "source", "versions"),
-        ((f"`{row['name']}`", row["title"], _list(row["versions"])) for row in _formats("reader")),
+    """The products that can be read, by category, in the README."""
+    rows = _formats("reader")
+    count = len({product for row in rows for product in row["products"]})
+    grouped = itertools.groupby(rows, lambda row: row["category"])
+    table = _table(
+        ("category", "sources (`-f`)"), ((group, _sources(list(found))) for group, found in grouped)
     )
+    return f"{count} sources in {len(rows)} formats:\n\n{table}"
 
 
 def writers() -> str:
@@ -60,7 +63,7 @@ def writers() -> str:
 
 
 def readers_in_full() -> str:
-    """One section per reader, with everything in its `INFO` that users need."""
+    """One section per reader, by category, with everything in its `INFO` that users need."""
     return "\n".join(_section(row, _reader_lines(row)) for row in _formats("reader"))
 
 
@@ -195,6 +198,10 @@ def _list(names: list[str]) -> str:
     return ", ".join(names)
 
 
+def _sources(rows: list[dict[str, Any]]) -> str:
+    return "; ".join(f"{_list(row['products'])} (`{row['name']}`)" for row in rows)
+
+
 def _loses(row: dict[str, Any]) -> str:
     return "; ".join(row["loses"]) or "nothing; it holds the whole model"
 
@@ -204,6 +211,8 @@ def _section(row: dict[str, Any], lines: Iterator[str]) -> str:
 
 
 def _reader_lines(row: dict[str, Any]) -> Iterator[str]:
+    if len(row["products"]) > 1:
+        yield f"Products: {_list(row['products'])}"
     yield f"Versions: {_list(row['versions'])}"
     if row["homes"]:
         yield "Locations: " + _list([f"`{home}`" for home in row["homes"]])

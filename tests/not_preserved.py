@@ -29,7 +29,7 @@ _NATIVE = "Message.native ToolResult.native"
 _TRAINING_METADATA = (
     f"Conversation.source {_TITLE} {_PLACE} {_ENVIRONMENT} Conversation.app_version Conversation.account_id "
     "Conversation.archived Conversation.only_prompts Conversation.head_id Conversation.link "
-    "Conversation.made_id Conversation.summaries Conversation.feedback"
+    "Conversation.made_id Conversation.summaries Conversation.feedback Conversation.product"
 )
 
 NOT_PRESERVED: dict[str, dict[str, str]] = {
@@ -40,8 +40,8 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
             "Conversation.requests"
         ),
         "account, environment other than the folder, and end time": (
-            f"Conversation.account_id {_ENVIRONMENT} Conversation.archived Conversation.git_branch "
-            "Conversation.git_commit Conversation.updated_at"
+            f"Conversation.product Conversation.account_id {_ENVIRONMENT} Conversation.archived "
+            "Conversation.git_branch Conversation.git_commit Conversation.updated_at"
         ),
         "a stated start time later than the first entry": "",
         "the fact that only the prompts are known": "Conversation.only_prompts",
@@ -64,8 +64,9 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
     "cooked": {
         "the conversation of a request, with its title, project, summaries and feedback": (
             f"{_CONVERSATION_IDS} {_TITLE} {_TIMES} {_PLACE} {_ENVIRONMENT} Conversation.app_version "
-            "Conversation.account_id Conversation.archived Conversation.only_prompts Conversation.head_id "
-            "Conversation.link Conversation.made_id Conversation.summaries Conversation.feedback"
+            "Conversation.product Conversation.account_id Conversation.archived Conversation.only_prompts "
+            "Conversation.head_id Conversation.link Conversation.made_id Conversation.summaries "
+            "Conversation.feedback"
         ),
         "events": "Event",
         "media, except for a placeholder": "Media.data Media.mime Media.size",
@@ -160,8 +161,8 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
         ),
         "of a conversation: times, model, version, account, environment, commit, tags and flags": (
             f"{_TIMES} Conversation.model Conversation.app_version Conversation.account_id {_ENVIRONMENT} "
-            "Conversation.git_commit Conversation.tags Conversation.archived Conversation.only_prompts "
-            "Conversation.made_id Link.message_id Link.call_id"
+            "Conversation.product Conversation.git_commit Conversation.tags Conversation.archived "
+            "Conversation.only_prompts Conversation.made_id Link.message_id Link.call_id"
         ),
     },
     "session": {
@@ -178,7 +179,7 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
         "source-specific fields": f"{_SOURCE_FIELDS_OF_CONVERSATION} Message.extra",
         "account, environment, commit and model of the conversation; whether it is archived": (
             f"Conversation.account_id {_ENVIRONMENT} Conversation.git_commit Conversation.model "
-            "Conversation.archived Conversation.only_prompts"
+            "Conversation.product Conversation.archived Conversation.only_prompts"
         ),
         "response ids, stop reasons, generated ids, kinds of tools": (
             "Message.response_id Message.stop_reason Message.made_id Conversation.made_id ToolCall.kind "

@@ -386,6 +386,22 @@ class StoreSuite:
             each.id: each.title for each in store.conversations(Filter(), "title", None)
         }
 
+    def test_products_are_selected_by_name(self, store: Store) -> None:
+        put(store, talk("a", said("1", "a", minute(1)), product="Kilo Code", source="editor"), "/a")
+        put(store, talk("b", said("2", "b", minute(2)), product="Cline", source="editor"), "/b")
+        put(store, talk("c", said("3", "c", minute(3)), product="Editor", source="kilo"), "/c")
+
+        def found(name: str) -> list[str]:
+            return [each.id for each in store.conversations(Filter(source=name))]
+
+        assert ["a"] == found("kilo-code") == found("KiloCode") == found("kilo code")
+        assert ["c"] == found("kilo"), "the name of a source goes before that of a product"
+        assert ["b", "a"] == found("editor")
+        assert [] == found("windsurf")
+        assert {"a": "Kilo Code"} == {each.id: each.product for each in store.find("a")}
+        assert store.has_product("kilo-code")
+        assert not store.has_product("windsurf")
+
     def test_lists(self, store: Store) -> None:
         conversations = [
             talk(

@@ -180,6 +180,7 @@ class Listed(msgspec.Struct, kw_only=True):
     source_missing: bool = False
     only_prompts: bool = False
     """Whether only the user's prompts are known."""
+    product: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return this as JSON values."""
@@ -606,6 +607,9 @@ class Store(Catalog, Protocol):
 
     def values(self, kind: str) -> list[str]:
         """Return the values to filter by: `source`, `project`, `branch`, or `tools` by name or kind."""
+
+    def has_product(self, name: str) -> bool:
+        """Whether a conversation is of a product with this in its name."""
 
     def newest_index_entries(self, key: int) -> Iterator[IndexEntry]:
         """Yield the index entries after a key, newest conversations first."""

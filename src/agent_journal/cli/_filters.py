@@ -65,7 +65,7 @@ _CONVERSATION_OPTIONS = (
     click.option(
         "--source",
         metavar="NAME",
-        help="Only sources with this name, or with this in their name ('aj formats' lists them).",
+        help="Only sources or products with this in their name ('aj formats' lists them).",
     ),
     click.option("--project", metavar="TEXT", callback=_project, help=PROJECT_HELP),
     click.option(

@@ -13,7 +13,7 @@ from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
     from agent_journal.config import Config
-    from agent_journal.journal import Erased
+    from agent_journal.journal import Erased, Listed
 
 
 # Of many problems, so many are printed.
@@ -66,3 +66,11 @@ def report_replaced(erased: Erased) -> None:
 def conversation_count(number: int, hidden: int) -> str:
     """The number of conversations, and how many of them lists do not show."""
     return count(number, "conversation") + (f" ({hidden:,} subagents or duplicates)" if hidden else "")
+
+
+def name_of_source(each: Listed) -> str:
+    """The name of the source, or the product if that is another name."""
+    from agent_journal.readers import fold_product  # noqa: PLC0415 (only for people)
+
+    is_same = each.product is None or fold_product(each.product) == fold_product(each.source)
+    return each.source if is_same else each.product or ""

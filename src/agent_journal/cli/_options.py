@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SOURCE_HELP = "Only this source ('aj formats' lists them); may be repeated."
+SOURCE_HELP = "Only this source or product ('aj formats' lists them); may be repeated."
 FROM_HELP = "Format of the input, if it is not detected: NAME or NAME@VERSION."
 WITHOUT_HELP = "Leave out thinking, tools, or both (separated by a comma)."
 REDACT_HELP = "Redact keys, tokens and passwords; each is reported."

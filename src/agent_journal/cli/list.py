@@ -13,7 +13,7 @@ from agent_journal.cli._filters import (
     filters,
     is_filtered,
 )
-from agent_journal.cli._journal import open_journal
+from agent_journal.cli._journal import name_of_source, open_journal
 from agent_journal.journal import SORTS
 from agent_journal.terminal import out, say, show_json
 from agent_journal.terminal.local_times import short
@@ -87,4 +87,11 @@ def _row(each: Listed) -> tuple[str, ...]:
     ]
     remarks = ", ".join(mark for mark in marks if mark)
     title = f"{each.title or ''} ({remarks})" if remarks else each.title or ""
-    return each.id, each.source, short(each.updated_at), f"{each.messages:,}", each.project or "", title
+    return (
+        each.id,
+        name_of_source(each),
+        short(each.updated_at),
+        f"{each.messages:,}",
+        each.project or "",
+        title,
+    )

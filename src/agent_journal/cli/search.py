@@ -15,7 +15,7 @@ from agent_journal.cli._filters import (
     project_text,
     unknown_name,
 )
-from agent_journal.cli._journal import open_journal, settings
+from agent_journal.cli._journal import name_of_source, open_journal, settings
 from agent_journal.search.query import FIELDS, Filters, parse
 from agent_journal.terminal import out, say, show_json
 from agent_journal.terminal.local_times import age, short
@@ -56,7 +56,7 @@ def _filter_options(command: Command) -> Command:
     """Give the command its filter options; their parameters have the names of fields of `Filters`."""
     for name, parameter, kind, summary in reversed(
         (
-            ("--source", "sources", "NAME", "Only conversations of this source ('aj formats' lists them)."),
+            ("--source", "sources", "NAME", "Only this source or product ('aj formats' lists them)."),
             ("--project", "projects", "TEXT", PROJECT_HELP),
             ("--model", "models", "TEXT", "Only messages by models with this in their name."),
             ("--role", "roles", _ROLES, "Only messages with this role."),
@@ -249,7 +249,7 @@ def _show(hit: Hit, sink: Sink, now: float, *, with_score: bool) -> None:
     message = hit.entry.message
     name = "memory" if listed is None else f"{listed.id}@{message}" if message else listed.id
     sink.line(("strong", name), ("dim", f"  {hit.score:.2f}" if with_score else ""))
-    where = (listed.title, listed.source, listed.project) if listed else (hit.entry.source,)
+    where = (listed.title, name_of_source(listed), listed.project) if listed else (hit.entry.source,)
     role = hit.entry.role if listed else ""
     facts = (*where, role, _FIELD_LABELS.get(hit.field), _time(hit.entry.at, now))
     sink.line("  ", ("dim", " · ".join(fact for fact in facts if fact)))

@@ -22,7 +22,7 @@ def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
     """Import new and changed conversations of all known tools on this machine."""
     gc.disable()  # decoded JSON has no cycles, see `aj convert`
     for name in names:
-        readers.get(name)  # raises if there is no such source
+        readers.named(name)  # raises if there is no such source
     note = Notes(reports=crash_reports())
     with writable_journal() as journal:
         with Report(as_json=as_json) as report:

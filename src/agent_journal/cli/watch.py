@@ -32,6 +32,6 @@ def command(*, names: tuple[str, ...], as_json: bool) -> None:
         flush()
 
     for name in names:
-        readers.get(name)  # raises if there is no such source
+        readers.named(name)  # raises if there is no such source
     with writable_journal() as journal:
         journal.watch(names, on_result=report, on_message=lambda text: say(f"aj: {text}")).run()

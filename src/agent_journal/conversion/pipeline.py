@@ -237,6 +237,7 @@ class _Completion:
         self._is_foreign = plugins.package_of(unit.reader) is not None
         self._origin = origin
         self._note = note
+        self._product = readers.product_of(unit.reader.INFO, unit.source.label.replace("\\", "/"))
         self._modified_at: str | None = None
 
     def item(self, item: Item) -> Item:
@@ -249,6 +250,8 @@ class _Completion:
         if is_first and isinstance(item, Conversation) and not _has_time(item):
             self._modified_at = self._modified_at or _modified_at(self._source)
             item = _with_file_time(item, self._modified_at, self._note)
+        if is_first and self._product is not None and isinstance(item, Conversation) and not item.product:
+            item = replace(item, product=self._product)
         return _with_origin(item, self._origin)
 
 

@@ -100,7 +100,8 @@ def infos_of(sources: Iterable[str]) -> list[ReaderInfo]:
     """Return the readers of sources, or all."""
     from agent_journal import readers  # noqa: PLC0415 (slow to import)
 
-    return [readers.get(name).INFO for name in sources] or [each.INFO for each in readers.discover().values()]
+    named = [readers.named(name).INFO for name in sources]
+    return named or [each.INFO for each in readers.discover().values()]
 
 
 def absolute_candidate(path: str) -> ImportCandidate:

@@ -353,6 +353,7 @@ class Journal(Closing):
                 (kind, value)
                 for kind, value in values.items()
                 if value and not match_values(kind, [value], store.values(kind))
+                if kind != "source" or not store.has_product(value)
             ]
 
     def status(self) -> JournalStatus:

@@ -87,6 +87,7 @@ class Hit(NamedTuple):
             "conversation": listed.id if listed else None,
             "message": entry.message or None,
             "source": listed.source if listed else entry.source or None,
+            "product": listed.product if listed else None,
             "title": listed.title if listed else None,
             "project": listed.project if listed else None,
             "role": entry.role or None,
@@ -192,6 +193,9 @@ class SearchSession:
         """Return the hits of a query, best first."""
         if not self._archive.store.last_key():
             return Answer([], is_whole=True, is_empty=True)
+        query = query._replace(
+            filters=self._resolve_products(query.filters), excluded=self._resolve_products(query.excluded)
+        )
         if query.filters.conversations:
             query = query._replace(filters=self._with_subagents(query.filters))
         return self._answer(query, mode, page)._replace(misfits=query.rejected_filters)
@@ -235,6 +239,24 @@ class SearchSession:
         rankings = [scan.rank(query, _MAX_SCANNED_KEYS) for query in (edits, others)]
         keys.update(each.key for ranking in rankings for each in ranking.entries)
         return FileMessages(keys, all(ranking.is_complete for ranking in rankings))
+
+    def _resolve_products(self, filters: Filters) -> Filters:
+        """Replace sources by their conversations if one of the names is only that of a product."""
+        from agent_journal.archive.store import Filter  # noqa: PLC0415 (only queries with sources need it)
+        from agent_journal.search.query import match_values  # noqa: PLC0415
+
+        if not filters.sources:
+            return filters
+        store = self._archive.store
+        sources = store.values("source")
+        if all(match_values("source", [name], sources) for name in filters.sources):
+            return filters
+        chosen = (Filter(source=name, with_children=True) for name in filters.sources)
+        keys = {listed.key for each in chosen for listed in store.conversations(each)}
+        if not keys:
+            return filters
+        keys &= set(filters.conversations or keys)
+        return filters._replace(sources=(), conversations=tuple(keys) or _NO_CONVERSATION)
 
     def _with_subagents(self, filters: Filters) -> Filters:
         """Extend filters of conversations to their subagents and to messages copied from others."""
@@ -367,6 +389,7 @@ class SearchSession:
             for kind in ("source", "project", "branch", "tools")
             for name in asked.get(kind, ())
             if not match_values(kind, [name], store.values(kind))
+            if kind != "source" or not store.has_product(name)
         ]
 
     def _with_snippets(self, keys: list[int], query: Query, *, whole: bool) -> dict[int, _EntrySnippet]:

@@ -258,6 +258,8 @@ class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
 
     id: str
     source: str
+    product: str | None = None
+    """The product people know, if the reader of the source serves several."""
     title: str | None = None
     started_at: str | None = None
     updated_at: str | None = None

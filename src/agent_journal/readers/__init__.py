@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -55,6 +55,21 @@ class Retention(Struct, frozen=True, kw_only=True):
     """What to write into the file so that nothing is deleted."""
 
 
+Category: TypeAlias = Literal[
+    "agents", "editors", "chat apps", "API traffic", "observability", "trajectories", "datasets"
+]
+"""What a source is to its users."""
+
+
+class Product(Struct, frozen=True):
+    """A product whose conversations a reader reads."""
+
+    name: str
+    """Its name for people."""
+    paths: tuple[str, ...] = ()
+    """Globs of paths that only it uses: `*/.cline/*`. Without any, only the content identifies it."""
+
+
 class ReaderInfo(Struct, frozen=True, kw_only=True):
     """What the rest of the program knows about a source."""
 
@@ -62,6 +77,10 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     """Its name on the command line, in ids and in the archive."""
     title: str
     """Its name for people."""
+    category: Category = "agents"
+    """The group it is listed in."""
+    products: tuple[Product, ...] = ()
+    """The products it serves, if there are several; the last one with a matching path counts."""
     versions: tuple[str, ...]
     """The supported versions of its format, newest first; old ones stay."""
     revision: int = 1
@@ -154,6 +173,37 @@ def info(name: str) -> ReaderInfo | None:
         reader = discover().get(name)
         return None if reader is None else reader.INFO
     return reader_info if reader_info.name == name else None
+
+
+def product_of(info: ReaderInfo, path: str) -> str | None:
+    """Return the product that uses a path, None if it is not clear from the path."""
+    products = zip(info.products, _product_paths(info.products), strict=True)
+    return next((each.name for each, pattern in reversed([*products]) if pattern.match(f"/{path}")), None)
+
+
+@cache
+def _product_paths(products: tuple[Product, ...]) -> tuple[re.Pattern[str], ...]:
+    from fnmatch import translate  # noqa: PLC0415 (only a unit of a reader with products needs it)
+
+    patterns = ("|".join(map(translate, product.paths)) or "(?!)" for product in products)
+    return tuple(re.compile(pattern) for pattern in patterns)
+
+
+def named(name: str) -> Reader:
+    """Get a reader by its name or that of a product, with or without spaces, hyphens and capitals."""
+    readers, folded = discover(), fold_product(name)
+    serving = (each for each in readers.values() if folded in map(fold_product, product_names(each.INFO)))
+    return readers.get(name) or next(serving, None) or get(name)
+
+
+def product_names(info: ReaderInfo) -> list[str]:
+    """Return the names of the products that a reader serves; its title if it serves one."""
+    return [product.name for product in info.products] or [info.title]
+
+
+def fold_product(name: str) -> str:
+    """Return the name of a product as names are compared."""
+    return name.casefold().replace(" ", "").replace("-", "")
 
 
 def get(name: str) -> Reader:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="json",
     title="Agent Journal JSON",
+    category="datasets",
     versions=("1",),
     revision=1,
     evidence="this project's own format; its JSON Schema is docs/model.schema.json",

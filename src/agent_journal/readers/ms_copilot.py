@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="ms-copilot",
     title="Microsoft Copilot",
+    category="chat apps",
     versions=("activity-history", "chat-activity", "windows-prompts"),
     revision=2,
     names={"pam": "copilot", "record": "ms-copilot"},

@@ -66,7 +66,7 @@ def _back(context: Context) -> Markup:
 
 def _kicker(conversation: Conversation, context: Context) -> list[str]:
     """The source, folder and time of a conversation."""
-    title = context.source_title(conversation.source)
+    title = conversation.product or context.source_title(conversation.source)
     words: list[str] = [" ".join(filter(None, (title, conversation.app_version)))]
     if conversation.cwd:
         words.append(element("code", "", conversation.cwd))
@@ -131,7 +131,7 @@ def _facts(conversation: Conversation, context: Context) -> Markup:
     """All other metadata, folded."""
     origin = conversation.origin
     facts: dict[str, Any] = {
-        "Source": context.source_title(conversation.source),
+        "Source": conversation.product or context.source_title(conversation.source),
         "ID": conversation.id,
         "Git branch": conversation.git_branch,
         "Git commit": conversation.git_commit,

@@ -34,8 +34,9 @@ def header(
     prompts = (m for m in tree.messages(branch) if m.role == "user" and not m.hidden)
     title = conversation.title or tree.title_from(map(tree.plain_text, prompts)) or describe.UNTITLED
     yield (("strong", one_line(title)),)
+    product = conversation.product or source_title or _title_of(conversation)
     facts = {
-        "Source": " ".join(filter(None, (source_title or _title_of(conversation), conversation.app_version))),
+        "Source": " ".join(filter(None, (product, conversation.app_version))),
         "Id": conversation.id,
         "Project": _project(conversation),
         "Model": ", ".join(describe.models(conversation)),

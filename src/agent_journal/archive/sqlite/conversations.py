@@ -350,6 +350,7 @@ class Conversations(Prompts, Duplicates, IndexEntries):
         link, origin = conversation.link, conversation.origin
         detail = detail_of(conversation)
         columns: dict[str, Any] = {
+            "product": conversation.product,
             "title": conversation.title,
             "summary": _summary_of(conversation),
             "project": conversation.cwd,

@@ -257,11 +257,10 @@ class Entries(Base):
     def _from_columns(self, key: int) -> Conversation:
         sql = (
             "SELECT source, id, title, project, git_branch, model, started_at, updated_at, shape, head_id, "
-            "parent_id, relation, only_prompts FROM conversations WHERE key = ?"
+            "parent_id, relation, only_prompts, product FROM conversations WHERE key = ?"
         )
-        source, id_, title, cwd, branch, model, begun, updated, shape, head, parent, relation, prompts = next(
-            self._rows(sql, key)
-        )
+        (source, id_, title, cwd, branch, model, begun, updated, shape, head, parent, relation, prompts,
+         product) = next(self._rows(sql, key))  # fmt: skip
         link = {"conversation_id": parent, "relation": relation} if parent and relation else None
         with self._decode_errors_as_damage():
             return msgspec.convert(
@@ -269,7 +268,7 @@ class Entries(Base):
                     "source": source, "id": id_, "title": title, "cwd": cwd, "git_branch": branch,
                     "model": model, "started_at": begun, "updated_at": updated, "shape": shape,
                     "head_id": head, "only_prompts": bool(prompts),
-                    "link": link,
+                    "link": link, "product": product,
                 },
                 Conversation,
             )  # fmt: skip

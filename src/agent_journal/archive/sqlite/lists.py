@@ -12,6 +12,7 @@ from agent_journal.archive.sqlite.provenance import IS_FULL_CONTENT
 from agent_journal.archive.sqlite.timelines import Timelines
 from agent_journal.archive.store import Counts, Listed, Status
 from agent_journal.model import timestamps
+from agent_journal.readers import fold_product
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -31,7 +32,7 @@ _LISTED = (
     "(SELECT count(*) FROM conversations k WHERE k.source = c.source AND k.parent_id = c.id AND "
     "k.key != c.key), "
     "(SELECT o.source || ':' || o.id FROM conversations o WHERE o.key = c.twin_of), "
-    f"{_MISSING}, c.only_prompts FROM conversations c"
+    f"{_MISSING}, c.only_prompts, c.product FROM conversations c"
 )
 # The order of equal ones does not depend on the order of their import.
 _NAME = "c.source, c.id"
@@ -164,10 +165,12 @@ class Lists(Conversations, Timelines):
         )
 
 
-# The source has this name, or contains it if none has exactly this name.
+# The source has this name, or contains it if none has exactly this name. Without such a source, the product.
 _MATCHES_SOURCE = (
     "(lower(c.source) = lower(?) OR (instr(lower(c.source), lower(?)) AND NOT EXISTS "
-    "(SELECT 1 FROM conversations x WHERE lower(x.source) = lower(?))))"
+    "(SELECT 1 FROM conversations x WHERE lower(x.source) = lower(?))) "
+    "OR (instr(replace(replace(lower(c.product), ' ', ''), '-', ''), ?) AND NOT EXISTS "
+    "(SELECT 1 FROM conversations x WHERE instr(lower(x.source), lower(?)))))"
 )
 
 
@@ -177,7 +180,7 @@ def conditions(filters: Filter) -> tuple[list[str], list[Any]]:
     values: list[Any] = []
     if filters.source:
         where.append(_MATCHES_SOURCE)
-        values += [filters.source] * 3
+        values += [filters.source] * 3 + [fold_product(filters.source), filters.source]
     for column, text in (("c.project", filters.project), ("coalesce(c.title, c.summary)", filters.title)):
         if text:
             where.append(f"instr(folded({column}), folded(?))")
@@ -213,11 +216,12 @@ def conditions(filters: Filter) -> tuple[list[str], list[Any]]:
 
 def _listed(row: tuple[Any, ...]) -> Listed:
     (key, id_, source, title, project, started_at, updated_at, messages, model, branch, parent, relation,
-     children, twin_of, missing, only_prompts) = row  # fmt: skip
+     children, twin_of, missing, only_prompts, product) = row  # fmt: skip
     return Listed(
         key=key,
         id=id_,
         source=source,
+        product=product,
         title=title,
         project=project,
         started_at=started_at,

@@ -327,6 +327,10 @@ MIGRATIONS = (
       WHERE opening IS NOT NULL;
     INSERT INTO journal SELECT 'unresolved_duplicates', 1 WHERE EXISTS (SELECT 1 FROM conversations);
     """,
+    # A reader may serve several products.
+    """
+    ALTER TABLE conversations ADD COLUMN product TEXT;
+    """,
 )
 VERSION = len(MIGRATIONS)
 

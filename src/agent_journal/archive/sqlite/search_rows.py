@@ -15,6 +15,7 @@ from agent_journal.archive.sqlite.entries import ENTRY_COLUMNS, MEMORY_COLUMNS, 
 from agent_journal.archive.sqlite.index_entries import IndexEntries, memory_entry, title_entry
 from agent_journal.archive.store import EntryLocation, EntryView, Outline
 from agent_journal.model import Event, Message, Text, ToolCall, ToolResult, Usage
+from agent_journal.readers import fold_product
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -305,6 +306,11 @@ class SearchRows(IndexEntries):
     def values(self, kind: str) -> list[str]:
         """Return the values to filter by: `source`, `project`, `branch`, or `tools` by name or kind."""
         return [value for (value,) in self._rows(_VALUES[kind]) if value]
+
+    def has_product(self, name: str) -> bool:
+        """Whether a conversation is of a product with this in its name."""
+        sql = "SELECT DISTINCT product FROM conversations WHERE product IS NOT NULL"
+        return any(fold_product(name) in fold_product(product) for (product,) in self._rows(sql))
 
     def newest_index_entries(self, key: int) -> Iterator[IndexEntry]:
         """Yield the index entries after a key, newest conversations first."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="agent-record",
     title="Verifiable agent record",
+    category="trajectories",
     versions=(V3, V2),
     revision=1,
     evidence=(

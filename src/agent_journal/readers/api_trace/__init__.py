@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="api-trace",
     title="API traces",
+    category="API traffic",
     versions=("auto", "openai", "claude", "responses", "gemini", "converse"),
     revision=9,
     evidence=(

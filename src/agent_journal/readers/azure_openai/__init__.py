@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name=SOURCE,
     title="Azure OpenAI",
+    category="API traffic",
     versions=(LLM_LOG, BODIES, DIAGNOSTICS),
     revision=9,
     names={"unified": "azure_openai"},

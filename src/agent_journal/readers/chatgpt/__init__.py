@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name=SOURCE,
     title="ChatGPT",
+    category="chat apps",
     versions=("2026", "2023"),
     revision=6,
     names={"unified": "chatgpt", "pam": "chatgpt", "record": "chatgpt"},

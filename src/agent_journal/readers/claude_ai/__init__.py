@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name=SOURCE,
     title="Claude.ai",
+    category="chat apps",
     versions=("2026", "2024", "design"),
     revision=7,
     names={"pam": "claude", "record": "claude-ai"},

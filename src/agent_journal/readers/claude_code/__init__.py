@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agent_journal.decoding import json_stream
 from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
-from agent_journal.readers import ReaderInfo, Retention
+from agent_journal.readers import Product, ReaderInfo, Retention
 from agent_journal.readers.claude_code.detect import PROMPTS, WEB, version_of
 from agent_journal.readers.claude_code.names import TOOL_KINDS
 from agent_journal.records.forms import RecordForm
@@ -27,15 +27,32 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="claude-code",
     title="Claude Code",
+    products=(
+        Product("Claude Code", ("*/.claude/*", "*/.config/claude/*")),
+        Product("OpenClaude", ("*/.openclaude/*",)),
+        Product("Claude Cowork", ("*/local-agent-mode-sessions/*",)),
+    ),
     versions=("2", "1", WEB, PROMPTS),
     revision=5,
     names={"unified": "claude_code", "pam": "claude", "record": "claude-code"},
     config_key="claude_code",
-    env=("AJ_CLAUDE_PATH", "CLAUDE_CONFIG_DIR"),
-    homes=tuple(
-        f"{home}/{pattern}"
-        for pattern in ("projects/**/*.jsonl", "history.jsonl")
-        for home in ("~/.claude", "~/.config/claude", "%CLAUDE_CONFIG_DIR%")
+    env=("AJ_CLAUDE_PATH", "CLAUDE_CONFIG_DIR", "OPENCLAUDE_CONFIG_DIR"),
+    homes=(
+        *(
+            f"{home}/{pattern}"
+            for pattern in ("projects/**/*.jsonl", "history.jsonl")
+            for home in (
+                *("~/.claude", "~/.config/claude", "%CLAUDE_CONFIG_DIR%"),
+                *("~/.openclaude", "%OPENCLAUDE_CONFIG_DIR%"),
+            )
+        ),
+        *(
+            f"{home}/local-agent-mode-sessions/*/*/local_*/.claude/projects/**/*.jsonl"
+            for home in (
+                *("~/Library/Application Support/Claude", "~/.config/Claude", "%APPDATA%/Claude"),
+                "%LOCALAPPDATA%/Packages/Claude_*/LocalCache/Roaming/Claude",
+            )
+        ),
     ),
     companions=(
         "*/tool-results/*",
@@ -43,6 +60,7 @@ INFO = ReaderInfo(
         "*/remote-agents/*",
         "*/paste-cache/*.txt",
         "*/custom-title.json",
+        "*/local-agent-mode-sessions/*/*/local_*.json",
     ),
     tool_kinds=TOOL_KINDS,
     required=("session.session_id", "messages[].timestamp", "messages[].role", "messages[].content"),

@@ -13,7 +13,7 @@ from agent_journal.decoding import json_stream
 from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import Product, ReaderInfo
 from agent_journal.readers.codex.detect import DOCUMENT, PROMPTS, version_of
 from agent_journal.readers.codex.names import TOOL_KINDS
 from agent_journal.records.forms import RecordForm
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="codex",
     title="Codex",
+    products=(
+        Product("Codex", ("*/.codex/*",)),
+        Product("TraeX", ("*/.trae/cli/*",)),
+    ),
     versions=("envelope", "bare", DOCUMENT, PROMPTS),
     revision=8,
     names={"record": "codex"},
@@ -38,7 +42,7 @@ INFO = ReaderInfo(
     # The same folder on Linux, macOS and Windows.
     homes=tuple(
         f"{home}/{pattern}"
-        for home in ("~/.codex", "%CODEX_HOME%")
+        for home in ("~/.codex", "%CODEX_HOME%", "~/.trae/cli")
         for pattern in (
             "sessions/**/rollout-*.jsonl",
             "sessions/**/rollout-*.jsonl.zst",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name=SOURCE,
     title="Continue",
+    category="editors",
     versions=(SESSION, LOG, STEPS, LIST, DOCUMENT),
     revision=7,
     names={"unified": "continue_dev", "pam": "continue", "record": "continue"},

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name=SOURCE,
     title="GitHub Copilot completions and metrics",
+    category="editors",
     versions=(COMPLETIONS, REPORT, METRICS, USAGE),
     revision=3,
     names={"unified": PLATFORM, "pam": "copilot"},

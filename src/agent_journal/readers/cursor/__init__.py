@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import Product, ReaderInfo
 from agent_journal.readers.cursor.detect import detect_version
 from agent_journal.readers.cursor.names import CLI, IDE, NAME, TOOL_KINDS, TRANSCRIPT, TRANSCRIPT_TEXT
 from agent_journal.records.forms import RecordForm
@@ -33,6 +33,11 @@ _PATTERNS = (
 INFO = ReaderInfo(
     name=NAME,
     title="Cursor",
+    category="editors",
+    products=(
+        Product("Cursor", ("*/Cursor/User/*", "*/.cursor/*")),
+        Product("Windsurf", ("*/Windsurf/User/*", "*/Windsurf - Next/User/*")),
+    ),
     versions=(IDE, CLI, TRANSCRIPT, TRANSCRIPT_TEXT),
     revision=6,
     names={"unified": NAME, "record": NAME},

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name=SOURCE,
     title="Gemini (Google Takeout)",
+    category="chat apps",
     versions=(ACTIVITY, PAGE, WORKSPACE, SETTINGS, DOCUMENTED),
     revision=7,
     names={"pam": "gemini", "record": "gemini"},

@@ -32,6 +32,7 @@ _X_ARCHIVE = "x-archive"
 INFO = ReaderInfo(
     name=SOURCE,
     title="Grok",
+    category="chat apps",
     versions=("2026", "2025", _X_ARCHIVE),
     revision=6,
     names={"pam": "grok", "record": "grok"},

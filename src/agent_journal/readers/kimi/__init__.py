@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal.decoding import json_stream
 from agent_journal.notes import Kind
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import Product, ReaderInfo
 from agent_journal.readers.kimi.detect import CLI, CONTEXT, WIRE, version_of
 from agent_journal.readers.kimi.names import TOOL_KINDS
 
@@ -28,7 +28,13 @@ _WORK = "kimi-desktop/daimon-share/daimon/runtime/kimi-code/home/sessions/wd_*/c
 INFO = ReaderInfo(
     name="kimi",
     title="Kimi Code, Kimi CLI",
+    products=(
+        Product("Kimi Code", ("*/.kimi-code/*",)),
+        Product("Kimi CLI", ("*/.kimi/*",)),
+        Product("Kimi Work", ("*/kimi-desktop/*",)),
+    ),
     versions=(WIRE, CLI, CONTEXT),
+    revision=2,
     names={"record": "kimi"},
     config_key="kimi",
     env=("AJ_KIMI_PATH", "KIMI_CODE_HOME", "KIMI_SHARE_DIR"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import Product, ReaderInfo
 from agent_journal.readers.opencode.detect import DATABASE, EXPORT, FILES, STREAM, detect_version
 from agent_journal.readers.opencode.names import TOOL_KINDS
 from agent_journal.records.forms import RecordForm
@@ -34,6 +34,12 @@ _APP_FILES = (
 INFO = ReaderInfo(
     name="opencode",
     title="OpenCode",
+    products=(
+        Product("OpenCode", ("*/opencode/*",)),
+        Product("Kilo Code", ("*/kilo/*",)),
+        Product("MiMo Code", ("*/mimocode/*",)),
+        Product("IcodeMate", ("*/icodemate/*",)),
+    ),
     versions=(DATABASE, FILES, EXPORT, STREAM),
     revision=8,
     names={"record": "opencode"},
@@ -51,12 +57,17 @@ INFO = ReaderInfo(
         "~/.local/share/kilo/kilo-*.db",
         "~/.local/share/kilo/%KILO_DB%",
         "~/.local/share/kilo/storage/",
+        *(
+            f"~/.local/share/{app}/{name}"
+            for app in ("mimocode", "icodemate")
+            for name in (f"{app}.db", f"{app}-*.db", "storage/")
+        ),
     ),
     companions=(
         "*.db-wal",
         "*.db-shm",
         # The state of the app's migration, its changes of files, its logs and keys.
-        *(f"*/{app}/{name}" for app in ("opencode", "kilo") for name in _APP_FILES),
+        *(f"*/{app}/{name}" for app in ("opencode", "kilo", "mimocode", "icodemate") for name in _APP_FILES),
     ),
     tool_kinds=TOOL_KINDS,
     record=RecordForm(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name=SOURCE,
     title="Portable AI Memory",
+    category="datasets",
     versions=("1.0",),
     revision=3,
     undercounts="only the tokens of answers are counted, not what was sent",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_journal.decoding import json_stream
 from agent_journal.errors import UnreadableSource
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import Product, ReaderInfo
 from agent_journal.readers.pi.detect import DATABASE, HOOKS, LINES, TREE, version_of
 from agent_journal.readers.pi.names import TOOL_KINDS
 
@@ -30,7 +30,21 @@ _CLAWS = (
 INFO = ReaderInfo(
     name="pi",
     title="Pi, Oh My Pi, Prime Agent, OpenClaw, QClaw",
+    products=(
+        Product("Pi", ("*/.pi/*",)),
+        Product("Oh My Pi", ("*/.omp/*",)),
+        Product("Prime Agent", ("*/.prime/*",)),
+        Product(
+            "OpenClaw",
+            (
+                *("*/.openclaw/*", "*/.clawdbot/*", "*/.moltbot/*", "*/.kimi_openclaw/*"),
+                "*/openclaw-agent.sqlite",
+            ),
+        ),
+        Product("QClaw", ("*/.qclaw/*",)),
+    ),
     versions=(TREE, HOOKS, LINES, DATABASE),
+    revision=2,
     names={"record": "pi"},
     config_key="pi",
     env=(

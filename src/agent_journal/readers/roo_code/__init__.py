@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import Product, ReaderInfo
 from agent_journal.readers.roo_code.detect import DOCUMENTED, SESSION, TASK, detect_version
 from agent_journal.readers.roo_code.names import COMPANIONS, HOMES, TOOL_KINDS
 
@@ -23,8 +23,16 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="roo-code",
     title="Roo Code, Cline, Kilo Code",
+    category="editors",
+    products=(
+        Product("Roo Code", ("*/rooveterinaryinc.roo-*/*",)),
+        Product("Cline", ("*/saoudrizwan.claude-dev/*", "*/.cline/*")),
+        Product("Kilo Code", ("*/kilocode.kilo-code/*", "*/.kilocode/*")),
+        Product("IBM Bob", ("*/ibm.bob-code/*",)),
+        Product("Zoo Code", ("*/zoocodeorganization.zoo-code/*",)),
+    ),
     versions=(TASK, SESSION, DOCUMENTED),
-    revision=8,
+    revision=9,
     names={"unified": "roo_code", "pam": "roo-code", "record": "roo-code"},
     config_key="roo_code",
     # The editor setting `roo-cline.customStoragePath` moves tasks too, but it is not an environment variable.

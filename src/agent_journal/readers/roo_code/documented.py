@@ -13,7 +13,7 @@ from agent_journal.model import Conversation, Message, Text, ids, roles, tree
 from agent_journal.model.content_blocks import unwrap
 from agent_journal.notes import Kind
 from agent_journal.readers.roo_code import content as contents
-from agent_journal.readers.roo_code.names import ROO
+from agent_journal.readers.roo_code.names import PRODUCTS, ROO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +67,7 @@ class _Session:
             id=self._session_id(messages),
             made_id=self._id is None,
             source=self._name,
+            product=PRODUCTS[ROO],
             title=fields.text("title") or tree.title_from(() if first is None else [tree.plain_text(first)]),
             started_at=_first_time(fields, _TIME_KEYS) or started_at,
             updated_at=updated_at,

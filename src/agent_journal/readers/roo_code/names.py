@@ -19,20 +19,26 @@ OLD_FILE = "claude_messages.json"
 CONTEXT_FILE = "context_history.json"
 SESSION_SUFFIX = ".messages.json"
 
-ROO, CLINE, KILO = "roo-code", "cline", "kilo-code"
+ROO, CLINE, KILO, BOB, ZOO = "roo-code", "cline", "kilo-code", "ibm-bob", "zoo-code"
+PRODUCTS = {ROO: "Roo Code", CLINE: "Cline", KILO: "Kilo Code", BOB: "IBM Bob", ZOO: "Zoo Code"}
 # Each extension's folder in an editor's global storage, in lower case.
 EXTENSIONS = {
     "rooveterinaryinc.roo-cline": ROO,
     "rooveterinaryinc.roo-code-nightly": ROO,
     "saoudrizwan.claude-dev": CLINE,
     "kilocode.kilo-code": KILO,
+    "ibm.bob-code": BOB,
+    "zoocodeorganization.zoo-code": ZOO,
 }
 
 # The folder in the user's home directory where tools outside of an editor store their tasks.
 STANDALONE = {".cline": CLINE, ".kilocode": KILO}
 
 # `roo-cline`, and the nightly build's `roo-code-nightly`.
-_FOLDERS = ("rooveterinaryinc.roo-*", "saoudrizwan.claude-dev", "kilocode.kilo-code")
+_FOLDERS = (
+    *("rooveterinaryinc.roo-*", "saoudrizwan.claude-dev", "kilocode.kilo-code"),
+    *("ibm.bob-code", "zoocodeorganization.zoo-code"),
+)
 # VS Code and its variants (Insiders, VSCodium, Cursor, Windsurf, …) differ in the folder above `User`.
 _STORAGES = (
     "~/.config/*/User/globalStorage",

@@ -12,7 +12,7 @@ from agent_journal.notes import Kind
 from agent_journal.readers.roo_code import content as contents
 from agent_journal.readers.roo_code import facts, subagents
 from agent_journal.readers.roo_code.history import History, is_summary
-from agent_journal.readers.roo_code.names import CLINE, SESSION_SUFFIX
+from agent_journal.readers.roo_code.names import CLINE, PRODUCTS, SESSION_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +65,7 @@ def _conversation(file: Input, note: Notes, name: str, parents: subagents.Parent
     return Conversation(
         id=session_id,
         source=name,
+        product=PRODUCTS[CLINE],
         title=title,
         started_at=manifest.timestamp("started_at") or manifest.timestamp("created_at") or started_at,
         updated_at=updated_at or header.timestamp("updated_at"),

@@ -17,6 +17,7 @@ from agent_journal.readers.roo_code.detect import API, UI
 from agent_journal.readers.roo_code.fastpath import CommonMessage
 from agent_journal.readers.roo_code.files import CONTEXT, Files
 from agent_journal.readers.roo_code.history import DatedMessage, History
+from agent_journal.readers.roo_code.names import PRODUCTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +78,7 @@ def _conversation(
         id=task_id,
         made_id=known.task_id is None,
         source=name,
+        product=PRODUCTS.get(known.extension or ""),
         title=known.title(first),
         started_at=started_at or known.started_at(),
         updated_at=updated_at or known.updated_at(),

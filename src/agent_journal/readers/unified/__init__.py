@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="unified",
     title="Unified Conversation Schema",
+    category="datasets",
     versions=("1.0.0",),
     revision=3,
     evidence="the JSON Schema, version 1.0.0 of December 2025, and the mapping document published with it",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import Product, ReaderInfo
 from agent_journal.readers.vscode_copilot.detect import (
     LOG,
     STATE,
@@ -30,6 +30,15 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="vscode-copilot",
     title="GitHub Copilot Chat in VS Code",
+    category="editors",
+    products=(
+        Product(
+            "GitHub Copilot Chat",
+            ("*/Code/User/*", "*/Code - Insiders/User/*", "*/VSCodium/User/*", "*/.vscode-server*/*"),
+        ),
+        Product("Positron Assistant", ("*/Positron/User/*",)),
+        Product("Windsurf", ("*/Windsurf/User/*", "*/Windsurf - Next/User/*")),
+    ),
     versions=VERSIONS,
     revision=6,
     names={"unified": "github_copilot", "pam": "copilot", "record": "vscode-copilot"},

@@ -125,7 +125,10 @@ def tool_kind(tool: str) -> ToolKind | None:
     return TOOL_KINDS.get(tool) or ("mcp" if tool.startswith("mcp_") else None)
 
 
-_EDITORS = ("Code/User", "Code - Insiders/User", "VSCodium/User", "Cursor/User", "Windsurf/User")
+_EDITORS = (
+    *("Code/User", "Code - Insiders/User", "VSCodium/User", "Cursor/User"),
+    *("Windsurf/User", "Windsurf - Next/User", "Positron/User"),
+)
 _ROOTS = ("~/.config", "~/Library/Application Support", "%APPDATA%")
 # On a remote machine.
 _SERVERS = ("~/.vscode-server/data/User", "~/.vscode-server-insiders/data/User")

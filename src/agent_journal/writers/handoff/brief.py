@@ -56,7 +56,7 @@ def brief(conversation: Conversation, page: Page) -> Iterator[str]:
 
 def _overview(conversation: Conversation, work: Work, page: Page) -> str:
     entry = page.entry
-    source = page.run.titles.get(entry.source, entry.source)
+    source = conversation.product or page.run.titles.get(entry.source, entry.source)
     time_range = span(entry.started_at, entry.ended_at)
     git = [
         inline_code(_one_line(conversation.git_branch or "")),

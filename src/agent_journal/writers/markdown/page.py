@@ -95,7 +95,8 @@ def _metadata_list(metadata: dict[str, str]) -> str:
 
 def _metadata(conversation: Conversation, page: Page) -> dict[str, str]:
     entry, run = page.entry, page.run
-    source = f"{run.titles.get(conversation.source, conversation.source)} {conversation.app_version or ''}"
+    product = conversation.product or run.titles.get(conversation.source, conversation.source)
+    source = f"{product} {conversation.app_version or ''}"
     time_range = span(entry.started_at, entry.ended_at)
     return {
         "Source": escape_inline(source.rstrip()),

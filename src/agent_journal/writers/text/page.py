@@ -122,8 +122,9 @@ def _header(title: str, metadata: dict[str, str]) -> Iterator[str]:
 def _metadata(conversation: Conversation, page: Page) -> dict[str, str]:
     entry, run, link = page.entry, page.run, conversation.link
     time_range = span(entry.started_at, entry.ended_at)
+    product = conversation.product or run.titles.get(entry.source, entry.source)
     return {
-        "Source": f"{run.titles.get(entry.source, entry.source)} {conversation.app_version or ''}".rstrip(),
+        "Source": f"{product} {conversation.app_version or ''}".rstrip(),
         "ID": conversation.id,
         "Project": conversation.cwd or "",
         "Git": " ".join(filter(None, (conversation.git_branch, conversation.git_commit))),
