@@ -25,6 +25,8 @@ _T = TypeVar("_T")
 _PLACEHOLDER = "<persisted-output>"
 _SAVED_TO = "saved to: "
 _OUTPUT_FOLDER = "tool-results"
+# The desktop app's sessions, each with files `<session>/.claude/projects/<folder>/<id>.jsonl`.
+_DESKTOP_FOLDER, _DESKTOP_DEPTH = "local-agent-mode-sessions", 5
 # A subagent's file is in the folder of its parent's file (until 2.0), or two or more folders below it.
 _MAX_PARENT_FOLDERS = 5
 # CPython searches pieces of less than 30,000 bytes faster than larger ones.
@@ -97,6 +99,18 @@ class Companions:
         """Read `<session>/custom-title.json`, if there is one: since 2.1.3xx it also has the title."""
         file = self._source.companion(self._stem, "custom-title.json")
         return None if file is None else self._content(file)
+
+    def desktop_session(self) -> dict[str, Any] | None:
+        """Read what the desktop app states about a session that it runs: its title and its folders.
+
+        The session's own folder is one of the virtual machine, `<session>/.claude/projects/<folder>`.
+        """
+        steps = self._source.label.replace("\\", "/").split("/")
+        if len(steps) < _DESKTOP_DEPTH or _DESKTOP_FOLDER not in steps[:-_DESKTOP_DEPTH]:
+            return None
+        file = self._source.companion(*[".."] * (_DESKTOP_DEPTH - 1), f"{steps[-_DESKTOP_DEPTH]}.json")
+        value = None if file is None else self._content(file)
+        return value if value.__class__ is dict else None
 
     def starting_call(self, agent: str, session: str) -> str | None:
         """Get the id of the call that started a subagent from the session that made it."""

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent_journal.decoding.fields import nonempty_str
 from agent_journal.model import Event, Link, Message, Summary, tree
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from agent_journal.readers.claude_code.lines import Entry
+
+
+def first_folder(desktop: Any) -> str | None:
+    """Return the first folder that the user gave to a session of the desktop app."""
+    folders = desktop.get("userSelectedFolders") if desktop.__class__ is dict else None
+    return next(filter(None, map(nonempty_str, folders)), None) if folders.__class__ is list else None
 
 
 def text_in(value: Any, name: str) -> str | None:

@@ -80,7 +80,11 @@ class Session:
         self._note_counts(messages)
         meta = self._companions.meta() if self._is_agent else None
         custom_title = None if self._is_agent else self._companions.custom_title()
-        companion_fields = {"meta": meta, "custom-title": custom_title}
+        desktop = None if self._is_agent else self._companions.desktop_session()
+        folder, companion_fields = common["cwd"], {"meta": meta, "custom-title": custom_title}
+        if desktop is not None:
+            companion_fields |= {"desktop-session": desktop, "session-cwd": folder}
+            folder = facts.first_folder(desktop) or folder
         started_at, updated_at = tree.span(messages or events)
         is_list = len(messages) > 1 and all(entry.parent_id is None for entry in entries)
         conversation_id = self._id()
@@ -88,14 +92,15 @@ class Session:
             id=conversation_id or ids.made(source, entries[0].id),
             made_id=conversation_id is None,
             source=source,
-            title=facts.text_in(custom_title, "customTitle")
+            title=facts.text_in(desktop, "title")
+            or facts.text_in(custom_title, "customTitle")
             or facts.title(events, self._timeline)
             or facts.text_in(meta, "description"),
             started_at=started_at,
             updated_at=updated_at,
             app_version=common["version"],
             model=next((message.model for message in messages if message.model), None),
-            cwd=common["cwd"],
+            cwd=folder,
             git_branch=common["gitBranch"],
             tags=facts.tags(events),
             shape="list" if is_list else "tree",
