@@ -78,6 +78,7 @@ def _show_without_journal(on_disk: Inventory) -> None:
         show("")
     else:
         show("There is no journal yet, and no conversations of known tools were found on this machine.")
+    _show_encrypted(on_disk)
     _show_next_steps(
         ("sync", "archive all of them; nothing is sent anywhere, no source is changed") if sources else None,
         _IMPORT if not sources else None,
@@ -115,6 +116,14 @@ def _show_journal(counts: Counts, on_disk: Inventory) -> None:
         )
     if rows:
         show_table(out(), _ARCHIVED_COLUMNS, rows)
+        show("")
+    _show_encrypted(on_disk)
+
+
+def _show_encrypted(on_disk: Inventory) -> None:
+    for each in on_disk.encrypted:
+        show(str(each))
+    if on_disk.encrypted:
         show("")
 
 

@@ -12,6 +12,7 @@ from agent_journal.cli._journal import embed_later, report_waiting, writable_jou
 from agent_journal.cli._options import SOURCE_HELP
 from agent_journal.cli._run import crash_reports
 from agent_journal.notes import Notes
+from agent_journal.terminal import say
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,5 +37,7 @@ def command(*, names: tuple[str, ...], full: bool, as_json: bool) -> int:
                 on_wait=report_waiting,
             )
         code = report.finish(summary, note)
+        for each in () if names or as_json else journal.encrypted_files():
+            say(f"aj: {each}")
         embed_later(journal)
     return code

@@ -12,6 +12,7 @@ from agent_journal.discovery.globs import DEEP, Pattern
 from agent_journal.discovery.tree import PROJECTS, Home, Node
 from agent_journal.discovery.walk import Unit, Walk
 from agent_journal.notes import Kind, Notes
+from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from agent_journal.config import Config
     from agent_journal.readers import ReaderInfo
 
-__all__ = ["Home", "Unit", "default_homes", "homes_of", "units"]
+__all__ = ["EncryptedFiles", "Home", "Unit", "default_homes", "encrypted_files", "homes_of", "units"]
 
 # The folders of a user that an environment variable can move on Linux.
 _MOVED = {
@@ -39,13 +40,18 @@ def homes_of(config: Config, info: ReaderInfo) -> list[Home]:
 
 def default_homes(info: ReaderInfo) -> list[str]:
     """The patterns of a source unless the configuration has some."""
-    moved = [
+    return [*dict.fromkeys([*_with_moved(info.homes), *info.in_projects])]
+
+
+def _with_moved(homes: Iterable[str]) -> list[str]:
+    """Patterns, and those in the folders that environment variables name instead of the usual ones."""
+    patterns = [*homes]
+    return patterns + [
         variable + home.removeprefix(default)
-        for home in info.homes
+        for home in patterns
         for default, variable in _MOVED.items()
         if home.startswith(default)
     ]
-    return [*dict.fromkeys([*info.homes, *moved, *info.in_projects])]
 
 
 def here() -> str | None:
@@ -77,6 +83,42 @@ def units(
             for pattern in folders.placed(home):
                 tree.add(pattern, home)
     yield from Walk(Refused(config, environ), note).below("", tree)
+
+
+class EncryptedFiles(NamedTuple):
+    """Files of a product that its vendor encrypts."""
+
+    product: str
+    content: str
+    """What one file contains."""
+    files: int
+    newest: int
+    """The newest modification time, in nanoseconds since 1970."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.product}: {count(self.files, self.content)}, encrypted by the vendor; nothing can be read"
+        )
+
+
+def encrypted_files(
+    config: Config, infos: Iterable[ReaderInfo], environ: Mapping[str, str]
+) -> list[EncryptedFiles]:
+    """Count the files on this machine that nobody but their vendor can read; none of them is opened."""
+    note = Notes()
+    folders = _Folders(config, environ, None, (), note)
+    walk = Walk(Refused(config, environ), note)
+    counted = []
+    for info in infos:
+        for each in info.encrypted:
+            tree = Node()
+            for home in (Home(info, text) for text in _with_moved(each.homes)):
+                for pattern in folders.placed(home):
+                    tree.add(pattern, home)
+            times = [unit.mtime_ns for unit in walk.below("", tree)]
+            if times:
+                counted.append(EncryptedFiles(each.product, each.content, len(times), max(times)))
+    return counted
 
 
 class Roots(NamedTuple):

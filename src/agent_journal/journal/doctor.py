@@ -161,6 +161,8 @@ def _sources(on_disk: Inventory) -> Iterator[Finding]:
         yield Finding(
             topic="source", says="no conversations found on this machine; 'aj formats' lists the known tools"
         )
+    for encrypted in on_disk.encrypted:
+        yield Finding(topic="source", says=str(encrypted), data=encrypted._asdict())
     for note in on_disk.notes[:_MAX_NAMES]:
         yield Finding(topic="source", says=str(note))
 

@@ -13,7 +13,7 @@ from agent_journal import readers
 from agent_journal.archive.candidates import Stat
 from agent_journal.archive.syncing import Scan, existing_projects, locate_candidates
 from agent_journal.config import source_key
-from agent_journal.discovery import default_homes
+from agent_journal.discovery import EncryptedFiles, default_homes, encrypted_files
 from agent_journal.notes import Note, Notes
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Inventory(msgspec.Struct):
     by_source: dict[str, SourceInventory]
     """Files that several sources claim are listed by all of their titles."""
     notes: list[Note]
+    encrypted: list[EncryptedFiles] = []
+    """Files that cannot be read."""
 
     @property
     def new_files(self) -> int:
@@ -89,7 +91,7 @@ def take_inventory(
         _count(entry, candidate, candidate.stat or Stat())
     for candidate in Scan(archive, "").changed(candidates) if archive else candidates:
         _count_new(by_source[_owner(candidate, infos)], candidate.stat or Stat())
-    return Inventory(by_source, note.collected)
+    return Inventory(by_source, note.collected, encrypted_files(config, infos, environ))
 
 
 def _owner(candidate: ImportCandidate, infos: list[ReaderInfo]) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.store import Counts, Filter, Listed, Sort
     from agent_journal.blame.answer import Blame
     from agent_journal.config import Config
+    from agent_journal.discovery import EncryptedFiles
     from agent_journal.journal.doctor import Finding
     from agent_journal.journal.embeddings import State
     from agent_journal.journal.export import ExportChoice, ExportOptions, ExportReport, ExportTarget
@@ -380,6 +381,13 @@ class Journal(Closing):
             return take_inventory(self._config, os.environ, here, None)
         with self._reading() as session:
             return take_inventory(self._config, os.environ, here, session.archive)
+
+    def encrypted_files(self) -> builtins.list[EncryptedFiles]:
+        """Count the files on this machine that only their vendor can read."""
+        from agent_journal import discovery, readers  # noqa: PLC0415
+
+        infos = (reader.INFO for reader in readers.discover().values())
+        return discovery.encrypted_files(self._config, infos, os.environ)
 
     def check(self, *, deep: bool = False) -> CheckReport:
         """Check rows, vault, index and embeddings, after finishing an interrupted `forget`.

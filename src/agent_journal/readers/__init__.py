@@ -55,6 +55,17 @@ class Retention(Struct, frozen=True, kw_only=True):
     """What to write into the file so that nothing is deleted."""
 
 
+class Encrypted(Struct, frozen=True):
+    """Files that a vendor encrypts: they can be counted, not read."""
+
+    product: str
+    """The product that writes them."""
+    content: str
+    """What one file contains: `conversation`."""
+    homes: tuple[str, ...]
+    """Globs of their locations on Linux, macOS and Windows."""
+
+
 Category: TypeAlias = Literal[
     "agents", "editors", "chat apps", "API traffic", "observability", "trajectories", "datasets"
 ]
@@ -97,6 +108,8 @@ class ReaderInfo(Struct, frozen=True, kw_only=True):
     """Names of files in project folders; projects that other conversations name are searched."""
     companions: tuple[str, ...] = ()
     """Globs of files that belong to a unit and are never units themselves."""
+    encrypted: tuple[Encrypted, ...] = ()
+    """Files of its products that cannot be read."""
     tool_kinds: dict[str, ToolKind] = {}
     """The kinds of its tools: `{"Bash": "shell"}`."""
     required: tuple[str, ...] = ()

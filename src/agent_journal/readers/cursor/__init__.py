@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.readers import Product, ReaderInfo
+from agent_journal.readers import Encrypted, Product, ReaderInfo
 from agent_journal.readers.cursor.detect import detect_version
 from agent_journal.readers.cursor.names import CLI, IDE, NAME, TOOL_KINDS, TRANSCRIPT, TRANSCRIPT_TEXT
 from agent_journal.records.forms import RecordForm
@@ -59,6 +59,13 @@ INFO = ReaderInfo(
         "*/store.db-*",
         "*/chats/*/meta.json",
         "*/acp-sessions/*/meta.json",
+    ),
+    encrypted=(
+        Encrypted(
+            "Windsurf",
+            "Cascade conversation",
+            ("~/.codeium/windsurf*/cascade/*.pb", "~/.codeium/windsurf*/cascade/implicit/*.pb"),
+        ),
     ),
     tool_kinds=TOOL_KINDS,
     record=RecordForm(system_as="assistant", omits_repeats=True),
