@@ -176,6 +176,15 @@ def _gzip(packed: IO[bytes] | io.RawIOBase) -> Stream:
     return file
 
 
+def inflated_zstd(data: bytes, label: str) -> bytes:
+    """The content of zstd frames that are in memory, within the same limits as that of a file."""
+    stream = Counted(_Zstd(io.BytesIO(data)), label, len(data), Total())
+    blocks: list[bytes] = []
+    while block := stream.read():
+        blocks.append(block)
+    return b"".join(blocks)
+
+
 class _Zstd(Reading):
     """The frames of a file one after another; one that is cut is an error, not an end."""
 
