@@ -47,12 +47,12 @@ def _is_home(folder: Peek) -> bool:
     if INDEX not in folder.members:
         index = folder.member(SESSIONS, INDEX)
         return index is not None and _is_index(index)
+    others = [name for name in folder.members if name.endswith(".json") and name != INDEX]
+    peeks = [peek for name in others[:_MAX_PROBES] if (peek := folder.member(name)) is not None]
     index = folder.member(INDEX)
     if index is not None and _is_index(index):
-        return True
-    others = [name for name in folder.members if name.endswith(".json") and name != INDEX]
-    peeks = (folder.member(name) for name in others[:_MAX_PROBES])
-    return any(peek is not None and detect_version(peek) == SESSION for peek in peeks)
+        return all(peek.keys.isdisjoint(_FORK_KEYS) for peek in peeks)
+    return any(detect_version(peek) == SESSION for peek in peeks)
 
 
 def _is_index(peek: Peek) -> bool:
@@ -93,6 +93,8 @@ def _is_session(record: dict[str, Any]) -> bool:
 
 def _is_item(item: Any, *, has_folder: bool) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("message"), dict):
+        return False
+    if "executionId" in item and "contextItems" not in item:  # an item of the fork
         return False
     return "role" in item["message"] and (has_folder or "contextItems" in item)
 
