@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_journal.decoding import json_stream
+from agent_journal.notes import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -59,7 +60,7 @@ def each_row(
         record: dict[str, Any] = {}
         for name, value in zip(columns, row, strict=True):
             if value is not None:
-                record[name] = value if name in blob_columns else _text(value)
+                record[name] = value if name in blob_columns else _text(value, note, f"{table}.{name}")
         for name in json_columns:
             if record.get(name).__class__ is str:
                 record[name] = _decoded(record[name], note, f"{table}.{name}")
@@ -70,8 +71,14 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text(value: Any) -> Any:
-    return value.decode("utf-8", "replace") if value.__class__ is bytes else value
+def _text(value: Any, note: Notes, where: str) -> Any:
+    if value.__class__ is not bytes:
+        return value
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        note(Kind.BAD_ENCODING, where, "not UTF-8")
+        return value.decode("utf-8", "replace")
 
 
 def _decoded(text: str, note: Notes, where: str) -> Any:

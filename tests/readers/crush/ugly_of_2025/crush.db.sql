@@ -1,0 +1,6 @@
+CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT NOT NULL, message_count INTEGER, prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, updated_at INTEGER, created_at INTEGER);
+CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, role TEXT NOT NULL, parts TEXT NOT NULL DEFAULT '[]', model TEXT, created_at INTEGER, updated_at INTEGER, finished_at INTEGER);
+INSERT INTO sessions VALUES('u$$','gone','Orphan of 2025',1,0,0,0.25,1780000000000,1780000000000);
+INSERT INTO messages VALUES('o1','u$$','user','[{"type": "text", "data": {"text": "In milliseconds"}}, {"type": "smell", "data": {"of": "tar"}}, "loose", {"type": "text", "data": {"text": 7}}]',NULL,1780000000000,1780000000000,NULL);
+INSERT INTO messages VALUES('o2','u$$','pirate','{"not": "a list"}',NULL,1780000000001,0,0);
+INSERT INTO messages VALUES('o3','u$$','assistant','[{"type": "reasoning", "data": {"thinking": "", "signature": ""}}, {"type": "text", "data": {"text": ""}}, {"type": "tool_call", "data": {"id": 5, "name": "bash", "input": "{", "finished": false}}, {"type": "binary", "data": {"path": "a.txt", "mime_type": "text/plain", "data": "aGk="}}, {"type": "finish", "data": {"reason": "canceled", "time": 0}}]','',1780000000002,0,0);
