@@ -20,7 +20,7 @@ EACH = "each"
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _MAX_VARINT_BITS = 64
-_MAX_FIELD_NUMBER = 2000
+_MAX_FIELD_ID = 2000
 _MAX_DEPTH = 24
 
 
@@ -34,7 +34,7 @@ def each_field(data: bytes) -> Iterator[tuple[int, Any]]:
     while at < len(data):
         tag, at = _varint(data, at)
         number, form = tag >> 3, tag & 7
-        if not 0 < number <= _MAX_FIELD_NUMBER:
+        if not 0 < number <= _MAX_FIELD_ID:
             raise MalformedMessage(f"field {number}")
         if form == _VARINT:
             value, at = _varint(data, at)
