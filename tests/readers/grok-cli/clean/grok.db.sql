@@ -1,0 +1,15 @@
+CREATE TABLE workspaces (id TEXT PRIMARY KEY, scope_key TEXT, canonical_path TEXT, git_root TEXT, display_name TEXT, last_seen_at TEXT);
+CREATE TABLE sessions (id TEXT PRIMARY KEY, workspace_id TEXT, title TEXT, recap_text TEXT, model TEXT, mode TEXT, cwd_at_start TEXT, cwd_last TEXT, status TEXT, created_at TEXT, updated_at TEXT);
+CREATE TABLE messages (session_id TEXT, seq INTEGER, role TEXT, message_json TEXT, created_at TEXT, PRIMARY KEY (session_id, seq));
+CREATE TABLE usage_events (id INTEGER PRIMARY KEY, session_id TEXT, message_seq INTEGER, source TEXT, model TEXT, input_tokens INTEGER, output_tokens INTEGER, total_tokens INTEGER, cost_micros INTEGER, created_at TEXT);
+CREATE TABLE compactions (id INTEGER PRIMARY KEY, session_id TEXT, first_kept_seq INTEGER, summary TEXT, tokens_before INTEGER, created_at TEXT);
+INSERT INTO workspaces VALUES('w1','k','/home/ana/tides','/home/ana/tides','tides','2026-05-28T20:26:40Z');
+INSERT INTO sessions VALUES('g1','w1','Late table','They corrected it.','grok-5','agent','/home/ana/tides','/home/ana/tides','active','2026-05-28T20:26:40.000Z','2026-05-28T20:27:00.000Z');
+INSERT INTO messages VALUES('g1',0,'user','{"role": "user", "content": "The table is late."}','2026-05-28T20:26:40.000Z');
+INSERT INTO messages VALUES('g1',1,'assistant','{"role": "assistant", "content": [{"type": "reasoning", "text": "Where is it?", "providerOptions": {"xai": {"itemId": "r1"}}}, {"type": "text", "text": "I look."}, {"type": "tool-call", "toolCallId": "c1", "toolName": "read_file", "input": {"path": "table.py"}}]}','2026-05-28T20:26:41.000Z');
+INSERT INTO messages VALUES('g1',2,'tool','{"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c1", "toolName": "read_file", "output": {"type": "json", "value": {"success": true, "output": "OFFSET = 1"}}}]}','2026-05-28T20:26:42.000Z');
+INSERT INTO messages VALUES('g1',3,'assistant','{"role": "assistant", "content": "Done. Grüße 終わり"}','2026-05-28T20:26:43.000Z');
+INSERT INTO usage_events VALUES(1,'g1',1,'message','grok-5',100,20,120,1500,'2026-05-28T20:26:42Z');
+INSERT INTO usage_events VALUES(2,'g1',3,'message','grok-5',200,10,210,0,'2026-05-28T20:26:44Z');
+INSERT INTO usage_events VALUES(3,'g1',NULL,'title','grok-5-mini',30,3,33,10,'2026-05-28T20:26:45Z');
+INSERT INTO compactions VALUES(1,'g1',2,'The table was read.',5000,'2026-05-28T20:26:46Z');

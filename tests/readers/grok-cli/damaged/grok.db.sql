@@ -1,0 +1,12 @@
+CREATE TABLE workspaces (id TEXT PRIMARY KEY, scope_key TEXT, canonical_path TEXT, git_root TEXT, display_name TEXT, last_seen_at TEXT);
+CREATE TABLE sessions (id TEXT PRIMARY KEY, workspace_id TEXT, title TEXT, recap_text TEXT, model TEXT, mode TEXT, cwd_at_start TEXT, cwd_last TEXT, status TEXT, created_at TEXT, updated_at TEXT);
+CREATE TABLE messages (session_id TEXT, seq INTEGER, role TEXT, message_json TEXT, created_at TEXT, PRIMARY KEY (session_id, seq));
+CREATE TABLE usage_events (id INTEGER PRIMARY KEY, session_id TEXT, message_seq INTEGER, source TEXT, model TEXT, input_tokens INTEGER, output_tokens INTEGER, total_tokens INTEGER, cost_micros INTEGER, created_at TEXT);
+CREATE TABLE compactions (id INTEGER PRIMARY KEY, session_id TEXT, first_kept_seq INTEGER, summary TEXT, tokens_before INTEGER, created_at TEXT);
+INSERT INTO sessions VALUES('g2','gone',NULL,NULL,NULL,NULL,NULL,NULL,NULL,'yesterday',NULL);
+INSERT INTO messages VALUES('g2',0,'cook','[1,','x');
+INSERT INTO messages VALUES('g2',1,NULL,'','2026-05-28T20:26:44Z');
+INSERT INTO messages VALUES('g2',2,'user','{"content": {"odd": 1}}',NULL);
+INSERT INTO messages VALUES('g2',3,'assistant','{"role": "assistant", "content": [{"type": "file", "data": "aGk=", "mediaType": "text/plain"}, {"type": "image", "image": "https://example.org/a.png"}, {"type": "source", "url": "https://example.org"}]}',NULL);
+INSERT INTO usage_events VALUES(1,'g2',0,NULL,NULL,-5,NULL,NULL,NULL,NULL);
+INSERT INTO messages VALUES('g2',9,'user',CAST(x'b0' AS TEXT),NULL);
