@@ -41,8 +41,11 @@ class Nothing(Exception):
 
 
 @contextmanager
-def whole_file(path: str) -> Iterator[IO[bytes]]:
-    """A file that gets its name when it is complete; only its owner can read it."""
+def whole_file(path: str, *, replaces: bool = True) -> Iterator[IO[bytes]]:
+    """A file that gets its name when it is complete; only its owner can read it.
+
+    With `replaces=False`, it is an error if a file with this name exists by then.
+    """
     part = _part_for(path)
     try:
         # Opened inside of the `try`, so that no signal can prevent its removal.
@@ -53,7 +56,10 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
             make_private(out.fileno())
             _lock(out.fileno())  # until it is closed, so that no process takes it for a leftover
             yield out
-        os.replace(part, path)
+        if replaces:
+            os.replace(part, path)
+        else:
+            _give_new_name(part, path)
     except Nothing:
         _remove(part)
     except OSError as error:
@@ -62,6 +68,20 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
     except BaseException:
         _remove(part)
         raise
+
+
+def _give_new_name(part: str, path: str) -> None:
+    """Rename a file, unless one with the new name exists."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise
+    except OSError as error:  # a file system without hard links
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from error
+        os.rename(part, path)
+    else:
+        os.unlink(part)
 
 
 def _part_for(path: str) -> str:

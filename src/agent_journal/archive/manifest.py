@@ -37,6 +37,8 @@ class Manifest(Struct, omit_defaults=True):
     """Everything that a reader requested of a unit. Paths are relative to the unit; `..` goes up."""
 
     is_folder: bool = False
+    is_in_zip: bool = False
+    """Whether the unit is a zip or in one; unknown for units that were imported before version 0.2."""
     name: str = ""
     label: str = ""
     files: dict[str, StoredFile] = {}

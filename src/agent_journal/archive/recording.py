@@ -202,6 +202,7 @@ class RecordingSource:
         if isinstance(inner, File | Folder):
             capture.record_stat(inner.location)
         if not unit_path:
+            capture.manifest.is_in_zip = isinstance(inner, Member)
             capture.manifest.is_folder = inner.is_folder
             capture.manifest.name = as_text(inner.name)
             capture.manifest.label = as_text(inner.label)
@@ -393,7 +394,7 @@ class ReplayedSource:
         self._unit = (manifest.label or label, unit)
         self._unit_path = unit_path
         self.label, self.path = (
-            _full_path(start, manifest.is_folder, unit_path) if unit_path else start for start in self._unit
+            full_path(start, manifest.is_folder, unit_path) if unit_path else start for start in self._unit
         )
         self.is_folder = manifest.is_folder if is_folder is None else is_folder
         self.name = unit_path.rpartition("/")[2] or manifest.name
@@ -463,18 +464,18 @@ class ReplayedSource:
         )
 
     def _full_path(self, unit_path: str) -> str:
-        return _full_path(self._unit[0], self._manifest.is_folder, unit_path)
+        return full_path(self._unit[0], self._manifest.is_folder, unit_path)
 
 
 def sizes_in(manifest: Manifest) -> dict[str, int]:
     """Return the size of every file of a unit, by its full path."""
     return {
-        _full_path(manifest.label, manifest.is_folder, unit_path) if unit_path else manifest.label: file.size
+        full_path(manifest.label, manifest.is_folder, unit_path) if unit_path else manifest.label: file.size
         for unit_path, file in manifest.files.items()
     }
 
 
-def _full_path(start: str, is_folder: bool, unit_path: str) -> str:  # noqa: FBT001 (as below)
+def full_path(start: str, is_folder: bool, unit_path: str) -> str:  # noqa: FBT001 (as below)
     """Return the full path of a file, given the unit's path and the file's path in the unit."""
     folder = start if is_folder else os.path.dirname(start)
     return os.path.normpath(f"{folder}/{unit_path}") if folder else unit_path

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.candidates import Result
     from agent_journal.archive.checking import Problem
     from agent_journal.archive.repairing import Lost, Repaired, RepairOutcome
+    from agent_journal.archive.restoring import RestoredFile
     from agent_journal.archive.store import (
         SORTS,
         Counts,
@@ -78,6 +79,7 @@ _NAMES = {
     "archive.store": "SORTS Counts EntryView Filter Listed Sort Status UsageConversation",
     "archive.vault_checks": "CheckOutcome",
     "blame.answer": "Blame BlamedEdit",
+    "archive.restoring": "RestoredFile",
     "journal.clock": "utc_now",
     "journal.doctor": "Finding",
     "journal.embeddings": "State",
@@ -158,6 +160,7 @@ __all__ = [
     "RepairOutcome",
     "Repaired",
     "Report",
+    "RestoredFile",
     "Result",
     "Row",
     "ShownConversation",

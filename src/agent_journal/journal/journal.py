@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.backup import Copied
     from agent_journal.archive.candidates import Result
     from agent_journal.archive.repairing import RepairOutcome
+    from agent_journal.archive.restoring import RestoredFile
     from agent_journal.archive.store import Counts, Filter, Listed, Sort
     from agent_journal.blame.answer import Blame
     from agent_journal.config import Config
@@ -518,6 +519,19 @@ class Journal(Closing):
             notes=note or Notes(),
             on_progress=on_progress,
         )
+
+    def restore(
+        self, names: Iterable[str], folder: str | os.PathLike[str] | None = None
+    ) -> builtins.list[RestoredFile]:
+        """Write the original files of conversations to where they were, or below a folder.
+
+        Files of their subagents and companions are included. Nothing that exists is overwritten.
+        """
+        from agent_journal.archive.restoring import restore  # noqa: PLC0415 (rarely needed)
+
+        with self._reading() as session:
+            chosen = [session.archive.find_conversation(name) for name in names]
+            return restore(session.archive, chosen, None if folder is None else os.fspath(folder))
 
     def plan_forget(self, names: Iterable[str] = (), *, everything: bool = False) -> ForgetPlan:
         """Choose conversations to forget, with their subagents; return also what repeats their content."""
