@@ -61,6 +61,26 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
         "generated ids, and names of sources without a reader": "Conversation.made_id",
     },
     "agent-record-v3": {"memories": "Memory"},
+    "claude-code": {
+        "memories, and conversations without messages or with prompts alone": "Memory",
+        "of other tools: branches other than the current one, and events": "Event",
+        "of other tools: reasoning, as the service would refuse its signature": "Reasoning",
+        "of other tools: token usage and cost": "Message.usage",
+        "of other tools: parts of unknown kinds, citations, and places of code": "Other Text.citations Code",
+        "tools, requests, feedback, tags and summaries": (
+            "Conversation.tools Conversation.requests Conversation.feedback Conversation.tags "
+            "Conversation.summaries"
+        ),
+        "of other tools: account, environment, version, model and commit of the conversation, and its end": (
+            f"Conversation.account_id {_ENVIRONMENT} Conversation.app_version Conversation.model "
+            "Conversation.git_commit Conversation.updated_at Conversation.archived"
+        ),
+        "of other tools: source-specific fields, stop reasons, kinds of tools, generated ids": (
+            f"{_SOURCE_FIELDS_OF_CONVERSATION} Text.extra ToolCall.extra ToolResult.extra Media.extra "
+            f"Message.extra {_NATIVE} Message.stop_reason ToolCall.kind ToolResult.name Media.size "
+            "Message.made_id Conversation.made_id Link.message_id"
+        ),
+    },
     "cooked": {
         "the conversation of a request, with its title, project, summaries and feedback": (
             f"{_CONVERSATION_IDS} {_TITLE} {_TIMES} {_PLACE} {_ENVIRONMENT} Conversation.app_version "

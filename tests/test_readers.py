@@ -107,6 +107,11 @@ def damaged(whole: bytes) -> list[bytes]:
     return [*cut, b"\n".join(more), b"\n".join(other)]
 
 
+def json_lines(path: Path) -> list[bytes]:
+    data = path.read_bytes()
+    return data.splitlines() if path.suffix == ".jsonl" else [data]
+
+
 @case_by_case
 def test_every_writer_takes_it(case: Case, tmp_path: Path) -> None:
     result = outcome(case.location(tmp_path))
@@ -115,7 +120,8 @@ def test_every_writer_takes_it(case: Case, tmp_path: Path) -> None:
         if writer.INFO.layout == "bundle":
             with files.bundle(str(target), is_folder=True) as bundle:
                 writer.write(result.items, bundle, new_run(result.notes))
-            assert all(json.loads(path.read_bytes()) for path in input_files(target))
+            lines = [line for path in input_files(target) for line in json_lines(path)]
+            assert all(json.loads(line) for line in lines)
             continue
         with target.open("wb") as out:
             writer.write(result.items, out, new_run(result.notes))

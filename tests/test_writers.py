@@ -124,6 +124,17 @@ def syntax_errors(data: bytes) -> list[str]:
     return []
 
 
+def bundle_errors(data: bytes) -> list[str]:
+    """The least that can be said of a folder of JSON and lines of JSON."""
+    files = pam_bundle.unzipped(data)
+    documents = [
+        document
+        for path, content in files.items()
+        for document in (content.splitlines() if path.endswith(".jsonl") else [content])
+    ]
+    return [error for document in documents for error in syntax_errors(document)]
+
+
 def session_errors(data: bytes) -> list[str]:
     return [error for session in documents(data) for error in test_session.errors(session)]
 
@@ -138,6 +149,7 @@ ERRORS_OF: dict[str, Callable[[bytes], list[str]]] = {
     **dict.fromkeys(OF_PAGES, text_errors),
     "agent-record": record_errors,
     "agent-record-v3": record_errors,
+    "claude-code": bundle_errors,
     "json": json_errors,
     "openai-messages": training.openai_errors,
     "pam": pam_errors,

@@ -274,9 +274,12 @@ class FolderBundle:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        self.count = 0
+        """How many files were opened."""
 
     def file(self, path: str) -> AbstractContextManager[IO[bytes]]:
         """A new file in the folder or in a subfolder."""
+        self.count += 1
         file_path = os.path.join(self._folder, *_steps(path))
         make_folder(os.path.dirname(file_path))
         return whole_file(file_path)
@@ -289,11 +292,14 @@ class ZipBundle:
         from zipfile import ZIP_DEFLATED, ZipFile  # noqa: PLC0415 (slow to import)
 
         self._zip = ZipFile(out, "w", ZIP_DEFLATED)
+        self.count = 0
+        """How many files were opened."""
 
     def file(self, path: str) -> AbstractContextManager[IO[bytes]]:
         """A new file in the zip."""
         from zipfile import ZipInfo  # noqa: PLC0415
 
+        self.count += 1
         info = ZipInfo("/".join(_steps(path)), _ZIP_TIME)
         info.compress_type = self._zip.compression
         info.external_attr = 0o600 << 16

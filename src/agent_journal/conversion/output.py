@@ -11,7 +11,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from agent_journal import __version__, files, plugins, readers, writers
-from agent_journal.errors import BadConfig
+from agent_journal.errors import BadConfig, CannotWrite
 from agent_journal.inputs.input import passed_over
 from agent_journal.model.spilled import load_spilled
 
@@ -111,6 +111,11 @@ def _write_all(counted: _Counted, writer: Writer, output: str | None, run: Run, 
             several(counted, bundle, run)
             if not counted.count:
                 raise files.Nothing
+            if not bundle.count:
+                reason = (
+                    f"nothing in the input can be written as {writer.INFO.title}; the notes above say why"
+                )
+                raise CannotWrite(output or "standard output", reason)
     elif output is not None and is_folder:
         files.make_folder(output)
         with ExitStack() as written:

@@ -43,6 +43,8 @@ class WriterInfo(Struct, frozen=True, kw_only=True):
     """The reader that reads it back, if its name differs."""
     is_native: bool = False
     """Whether it writes content in the source's own form: `native` of messages and results."""
+    homes: tuple[str, ...] = ()
+    """Where a tool that resumes sessions looks for what is written: the first that is set is used."""
     loses: tuple[str, ...] = ()
     """What the target cannot represent, as short noun phrases."""
     evidence: str = ""
