@@ -14,6 +14,7 @@ import pytest
 
 import agent_journal
 from agent_journal import readers, writers
+from agent_journal.cli import VERBS
 
 ROOT = Path(agent_journal.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
@@ -181,7 +182,8 @@ def own_names() -> dict[str, set[str]]:
         # What other targets call it may be a word of theirs: a vendor's or a dialect's.
         names = {info.name, info.name.replace("-", "_"), info.config_key, info.title}
         module = reader.__name__.rpartition(".")[2]  # type: ignore[attr-defined] # a module has a name
-        found[module] = {name.lower() for name in names if name} - OURS - targets
+        # One source is called what a command of ours is called.
+        found[module] = {name.lower() for name in names if name} - OURS - targets - VERBS.keys()
     return found
 
 

@@ -33,6 +33,7 @@ VERBS = {
     "reindex": "Rebuild the search index",
     "embed": "Compute embeddings for semantic search",
     "forget": "Permanently delete conversations",
+    "continue": "Continue a conversation in another tool",
     "restore": "Write the original files of conversations back to disk",
     "backup": "Copy the whole journal and verify the copy",
     "config": "Show or change settings",

@@ -6,6 +6,7 @@ import importlib
 import os
 import signal
 import sys
+from keyword import iskeyword
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -71,7 +72,7 @@ def _report_plugin_problems(verb: str, code: int) -> int:
 
 def module_of(verb: str) -> str:
     """The name of a command's module."""
-    return f"{verb}_" if verb == "import" else verb  # a keyword cannot be the name of a module
+    return f"{verb}_" if iskeyword(verb) else verb  # a keyword cannot be the name of a module
 
 
 def _invoke(verb: str, arguments: list[str]) -> int:

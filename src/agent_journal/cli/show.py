@@ -8,6 +8,7 @@ import click
 
 from agent_journal import readers
 from agent_journal.cli._journal import open_journal
+from agent_journal.cli._main_conversation import main_conversation
 from agent_journal.cli._notes import NotePrinter
 from agent_journal.cli._options import REDACT_HELP, REDACT_PERSONAL_HELP
 from agent_journal.cli._run import FAILED, PARTLY
@@ -74,7 +75,8 @@ def command(
             raise click.UsageError("@MESSAGE and --last cannot be combined.")
         listed = journal.one(conversation_name)
         if resume:
-            return _show_resume_command(_main_conversation(journal, listed))
+            main = main_conversation(journal, listed)
+            return _show_resume_command(main, is_gone=journal.is_gone(main))
         loader: ConversationLoader | None = None
         is_small = journal.size_of(listed) <= _MAX_LOADED_BYTES
         if as_json or redact or redact_personal or is_small:
@@ -140,26 +142,17 @@ def _title(source: str) -> str:
     return reader.INFO.title if reader else source
 
 
-def _main_conversation(journal: Journal, listed: Listed) -> Listed:
-    """The conversation that a subagent works for; a tool cannot resume that of the subagent."""
-    visited = {listed.id}
-    while listed.relation == "subagent" and listed.parent_id and listed.parent_id not in visited:
-        parents = journal.find(f"{listed.source}:{listed.parent_id}")
-        if len(parents) != 1:
-            break
-        listed = parents[0]
-        visited.add(listed.id)
-    return listed
-
-
-def _show_resume_command(listed: Listed) -> int:
+def _show_resume_command(listed: Listed, *, is_gone: bool) -> int:
     if listed.only_prompts:
         say("aj: Cannot continue this conversation: only its prompts are left.")
         return FAILED
     reader = readers.discover().get(listed.source)
     title = _title(listed.source)
     if reader is None or not reader.INFO.resume:
-        say(f"aj: {title} has no command that continues a conversation.")
+        say(
+            f"aj: {title} has no command that continues a conversation; "
+            "'aj continue ID --in TOOL' continues it in another tool."
+        )
         return FAILED
     from shlex import quote  # noqa: PLC0415
 
@@ -172,5 +165,10 @@ def _show_resume_command(listed: Listed) -> int:
         return FAILED
     command = reader.INFO.resume.format(id=quote(listed.id))
     folder = f"./{listed.project}" if (listed.project or "").startswith("-") else listed.project
+    if is_gone:
+        say(
+            f"aj: {title} can no longer find this conversation: its file is gone from disk. "
+            f"Write it back with 'aj restore {quote(f'{listed.source}:{listed.id}')}'."
+        )
     show(f"cd {quote(folder)} && {command}" if folder else command)
     return 0

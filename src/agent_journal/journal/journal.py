@@ -228,6 +228,15 @@ class Journal(Closing):
             key = _find(session, name).key
             return ConversationLoader(self._reading, key, session.archive.store.outline(key))
 
+    def is_gone(self, name: str | Listed) -> bool:
+        """Whether all files that contain a conversation are gone from disk by now."""
+        from agent_journal.archive.candidates import is_gone  # noqa: PLC0415
+
+        with self._reading() as session:
+            store = session.archive.store
+            keys = {source for source, _ in store.units_of(_find(session, name).key)}
+            return bool(keys) and all(is_gone(store.source_by_key(key).path) for key in keys)
+
     def children(self, name: str | Listed) -> builtins.list[Listed]:
         """Return the conversations that started from one: subagents, forks, continuations."""
         with self._reading() as session:
