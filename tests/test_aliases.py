@@ -12,7 +12,7 @@ import agent_journal
 from agent_journal import Kind, Notes, moved
 from agent_journal.decoding.fields import Fields
 from agent_journal.journal import demo
-from agent_journal.journal.search import Answer
+from agent_journal.journal.answer import Answer
 
 RENAMED = [(path, old, new) for path, names in moved.NAMES.items() for old, new in names.items()]
 

@@ -13,6 +13,7 @@ from agent_journal.search.languages import detect_language, stems, stop_words
 from agent_journal.search.lexical import Index
 from agent_journal.search.passages import Evidence, Message, score_messages
 from agent_journal.search.query import parse
+from agent_journal.search.questions import describe_group
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -211,3 +212,52 @@ def test_a_message_that_only_is_near_gets_less() -> None:
     own = {each.key: each.own for each in score_messages(messages, Evidence([1.0], 0.0, {1: 3, 2: 1}, {}))}
 
     assert own[1] > own[2] > own[3] > own[4] == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "missing"),
+    [
+        ("why was the connection refused", ("refused",)),
+        ("connection", ()),
+        ("connections", ()),  # an inflection counts like the word
+        ("how many connections", ()),
+        ("Refused?", ("Refused",)),
+        ("open_session refused", ("refused",)),
+        ("open_socket", ("open_socket",)),
+        ('"open the pool"', ("open the pool",)),
+        ("closed-pool", ("closed",)),
+        ("refused OR pool", ()),
+        ("refused OR denied", ("refused OR denied",)),
+        ("conn*", ()),
+        ("refu*", ("refu*",)),
+        ("连接池", ()),
+        ("数据库", ("数据库",)),
+        ("what is it", ()),
+        ("-refused pool", ()),
+        ("thinking:pool", ("thinking:pool",)),
+        ("", ()),
+    ],
+)
+def test_what_nothing_contains(tmp_path: Path, query: str, missing: tuple[str, ...]) -> None:
+    index = index_of(tmp_path, ["open_session leaks a connection of the pool", "连接池已满"])
+
+    assert missing == tuple(map(describe_group, index.read_question(parse(query)).absent))
+
+
+@pytest.mark.parametrize(
+    ("query", "keys"),
+    [
+        ("why is the pool slow", {1}),
+        ("pools of the future", {1}),
+        ("what is it", {2}),  # only stop words: then these count
+        ("nothing like that", set()),
+        ("pool -connection", {1}),
+        ("soup " + " ".join(f"carrot{number}" for number in range(40)), {2, 3}),
+    ],
+)
+def test_which_entries_have_a_word(tmp_path: Path, query: str, keys: set[int]) -> None:
+    carrots = " ".join(f"carrot{number}" for number in range(40))
+    index = index_of(tmp_path, ["a connection of the pool", "what is it with soup", carrots])
+
+    assert keys == index.keys_with_words(parse(query), [1, 2, 3])
+    assert set() == index.keys_with_words(parse(query), [])

@@ -20,7 +20,7 @@ from agent_journal.config import Config
 from agent_journal.errors import IndexBehind, NoSuchName
 from agent_journal.journal import Journal, export, index_upkeep
 from agent_journal.journal import search as searching
-from agent_journal.journal.search import Answer, Mode
+from agent_journal.journal.answer import Answer, Mode
 from agent_journal.search import reach, scanning
 from agent_journal.search.folder import discard
 from agent_journal.search.query import Filters, Query
@@ -238,6 +238,29 @@ def test_what_was_misspelt_is_said(search: Callable[..., Answer]) -> None:
     answer = search("hrabour moon")
     assert [("tides", "t2")] == found(answer)
     assert [("hrabour", ("harbour",))] == answer.corrections
+
+
+def test_what_nothing_contains_is_named(search: Callable[..., Answer]) -> None:
+    answer = search("zebra moon")
+    assert (("zebra",), [("tides", "t2")]) == (answer.missing, found(answer))
+    assert [False] == [hit.is_semantic_only for hit in answer.hits]
+    assert answer.missing == search("zebra moon", strict=True).missing
+    assert () == search("hrabour moon").missing, "it was corrected"
+    assert ["title:moon", "zebra"] == list(search("title:moon zebra").to_dict()["missing"])
+
+
+def test_hits_without_the_words_are_marked(config: Config, tmp_path: Path) -> None:
+    bikes = chat("bikes", said("b1", "the brakes of my bicycle squeal after cleaning the chain", 1))
+    soup = chat("soup", said("s1", "sounds of cooking lentil soup with carrots", 2))
+    keep(config, tmp_path, bikes, soup)
+    with Journal(config) as journal:
+        answer = journal.search("cycling sounds", mode="hybrid")
+
+    marks = {hit.conversation.id: hit.is_semantic_only for hit in answer.hits if hit.conversation}
+    assert {"bikes": True, "soup": False} == marks
+    assert {"bikes": True, "soup": False} == {
+        each["conversation"]: each["semantic_only"] for each in answer.to_dict()["hits"]
+    }
 
 
 def test_all_words_as_they_were_typed(search: Callable[..., Answer]) -> None:
@@ -575,6 +598,7 @@ def test_rows_that_the_index_lacks_are_found(
         answer = journal.search("harbour", mode="lexical")
         assert (answer.problem, answer.unindexed_count > 0, answer.is_whole) == ("", True, True)
         assert {"tides", "ships"} == {id_ for id_, _ in found(answer)}
+        assert ("zebra",) == journal.search("ships zebra", mode="lexical").missing, "only new rows have ships"
         with monkeypatch.context() as patched:
             patched.setattr(scanning, "Scan", partial(scanning.Scan, seconds=-1))
             assert not journal.search("harbour", mode="lexical").is_whole, "there was no time for them"

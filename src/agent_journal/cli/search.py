@@ -22,17 +22,18 @@ from agent_journal.terminal.local_times import age, short
 from agent_journal.text.humanize import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from agent_journal.config import Config
     from agent_journal.journal import EntryView
-    from agent_journal.journal.search import Answer, Hit, Mode
+    from agent_journal.journal.answer import Answer, Hit, Mode
     from agent_journal.search.marking import Snippet
     from agent_journal.search.query import Query, Term
     from agent_journal.terminal import Piece, Sink
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 
+_MAX_NAMED_WORDS = 5  # that no message has
 _MAX_CONTEXT_CHARS = 180  # of a message before or after a hit
 _FIELD_LABELS = {
     "title": "title",
@@ -173,6 +174,7 @@ def command(
         answer = journal.search(
             query, max_hits, offset, context_size, mode=mode or _default_mode(config), whole=as_json
         )
+        _explain(answer)
         for hit in answer.hits:
             if as_json:
                 show_json(hit.to_dict())
@@ -200,8 +202,8 @@ def _is_empty(query: Query) -> bool:
     return not (query.groups or query.negated) and filters == query.excluded == Filters()
 
 
-def _report(answer: Answer, excluded: tuple[Term, ...] = (), offset: int = 0, *, as_json: bool) -> None:
-    """Print what the user must know about an answer."""
+def _explain(answer: Answer) -> None:
+    """Print what the user must know before the hits: what was searched instead of the words."""
     for text, takes in answer.misfits:
         say(f"aj: Searched for {text!r} literally; {text.partition(':')[0]}: takes {takes}.")
     for typed, alternatives in answer.corrections:
@@ -209,6 +211,23 @@ def _report(answer: Answer, excluded: tuple[Term, ...] = (), offset: int = 0, *,
             f"aj: Few or no messages contain {typed!r}; "
             f"also searched for {', '.join(map(repr, alternatives))}."
         )
+    if answer.missing:
+        instead = "; showing messages with a similar meaning" if answer.is_semantic_only else ""
+        say(f"aj: No message contains {_enumerated(answer.missing)}{instead}.")
+    elif answer.is_semantic_only:
+        say("aj: No message contains these words; showing messages with a similar meaning.")
+
+
+def _enumerated(words: Sequence[str]) -> str:
+    """Some words in quotes; of many, the first ones and the number of the others."""
+    named = [repr(word) for word in words[:_MAX_NAMED_WORDS]]
+    if len(words) > _MAX_NAMED_WORDS:
+        named.append(f"{len(words) - _MAX_NAMED_WORDS} other words")
+    return " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+
+
+def _report(answer: Answer, excluded: tuple[Term, ...] = (), offset: int = 0, *, as_json: bool) -> None:
+    """Print what the user must know about an answer after its hits."""
     if answer.problem:
         limit = "" if answer.is_whole else ", newest first and for two seconds"
         say(
@@ -223,8 +242,6 @@ def _report(answer: Answer, excluded: tuple[Term, ...] = (), offset: int = 0, *,
         )
     if answer.semantic_problem:
         say(f"aj: {answer.semantic_problem}")
-    if answer.is_semantic_only:
-        say("aj: No message contains these words; showing messages with a similar meaning.")
     if answer.since is not None:
         day = datetime.fromtimestamp(answer.since, UTC).astimezone().date()
         say(f"aj: Too many messages match: only those since {day} were ranked. --until reaches older ones.")
@@ -251,7 +268,8 @@ def _show(hit: Hit, sink: Sink, now: float, *, with_score: bool) -> None:
     sink.line(("strong", name), ("dim", f"  {hit.score:.2f}" if with_score else ""))
     where = (listed.title, name_of_source(listed), listed.project) if listed else (hit.entry.source,)
     role = hit.entry.role if listed else ""
-    facts = (*where, role, _FIELD_LABELS.get(hit.field), _time(hit.entry.at, now))
+    found_by = "similar in meaning" if hit.is_semantic_only else ""
+    facts = (*where, role, _FIELD_LABELS.get(hit.field), _time(hit.entry.at, now), found_by)
     sink.line("  ", ("dim", " · ".join(fact for fact in facts if fact)))
     for each in hit.before:
         _show_context(each, sink)

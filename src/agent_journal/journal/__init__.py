@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from agent_journal.archive.vault_checks import CheckOutcome
     from agent_journal.blame.answer import Blame, BlamedEdit
+    from agent_journal.journal.answer import MODES, Answer, Hit, Mode, RelatedHit
     from agent_journal.journal.clock import utc_now
     from agent_journal.journal.doctor import Finding
     from agent_journal.journal.embeddings import State
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from agent_journal.journal.loading import ConversationLoader
     from agent_journal.journal.paging import ConversationOutline, Fork, MessagePage, Page, Prompt
     from agent_journal.journal.recent import RecentConversation
-    from agent_journal.journal.search import MODES, Answer, Hit, Mode, RelatedHit
     from agent_journal.journal.sessions import Damage
     from agent_journal.journal.shown import ShownConversation, ShownEntries, ShownPart
     from agent_journal.journal.status import JournalStatus, UnreadFile
@@ -93,7 +93,7 @@ _NAMES = {
     "journal.loading": "ConversationLoader",
     "journal.paging": "ConversationOutline Fork MessagePage Page Prompt",
     "journal.recent": "RecentConversation",
-    "journal.search": "MODES Answer Hit Mode RelatedHit",
+    "journal.answer": "MODES Answer Hit Mode RelatedHit",
     "journal.sessions": "Damage",
     "journal.shown": "ShownConversation ShownEntries ShownPart",
     "journal.status": "JournalStatus UnreadFile",

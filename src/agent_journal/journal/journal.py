@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agent_journal.blame.answer import Blame
     from agent_journal.config import Config
     from agent_journal.discovery import EncryptedFiles
+    from agent_journal.journal.answer import Answer, Mode
     from agent_journal.journal.doctor import Finding
     from agent_journal.journal.embeddings import State
     from agent_journal.journal.export import ExportChoice, ExportOptions, ExportReport, ExportTarget
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from agent_journal.journal.loading import ConversationLoader
     from agent_journal.journal.paging import BranchCache, ConversationOutline, MessagePage, Page
     from agent_journal.journal.recent import RecentConversation
-    from agent_journal.journal.search import Answer, Mode
     from agent_journal.journal.search_resources import SearchResources
     from agent_journal.journal.sessions import Damage, ReadSession
     from agent_journal.journal.shown import ShownCache, ShownConversation, ShownEntries
@@ -279,7 +279,8 @@ class Journal(Closing):
 
         If the index cannot be used, the newest rows are searched instead, and the answer says so (`problem`).
         """
-        from agent_journal.journal.search import MODES, Page, SearchSession  # noqa: PLC0415
+        from agent_journal.journal.answer import MODES, Page  # noqa: PLC0415
+        from agent_journal.journal.search import SearchSession  # noqa: PLC0415
         from agent_journal.search.query import Filters, parse  # noqa: PLC0415 (a sync does not need it)
 
         if isinstance(query, str):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.errors import IndexDamaged
+from agent_journal.journal.answer import Answer, Hit, RelatedHit
 from agent_journal.journal.semantic import SemanticSearch
 from agent_journal.search.ranking import merge_rankings
 
@@ -12,18 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agent_journal.archive import Archive
-    from agent_journal.archive.store import EntryLocation, EntryView, Listed
+    from agent_journal.archive.store import EntryLocation, EntryView
     from agent_journal.config import Config
+    from agent_journal.journal.answer import Mode, Page
     from agent_journal.journal.search_resources import SearchResources
     from agent_journal.search.lexical import Index
     from agent_journal.search.marking import Snippet
-    from agent_journal.search.query import Filters, Query, RejectedFilter, Term
+    from agent_journal.search.query import Filters, Query, Term
     from agent_journal.search.ranking import Ranked, Ranker, Ranking
     from agent_journal.search.scanning import Scan
-    from agent_journal.search.spelling import Correction
-
-Mode: TypeAlias = Literal["lexical", "semantic", "hybrid"]
-MODES: tuple[Mode, ...] = get_args(Mode)
 
 _INITIAL_WINDOW_COUNT = 200  # of entries that are ranked and grouped at first
 _NEARLY_ENOUGH_FACTOR = 1.5  # if that many times the conversations are enough, the window is only doubled
@@ -33,142 +31,7 @@ _MAX_SCANNED_KEYS = 20_000
 _CHANGING_TOOLS, _CHANGING_COMMANDS = ("edit", "write"), ("mv", "Begin Patch", "rename from", "diff git")
 _MAX_TITLES = 10_000  # that match a title filter
 _NO_CONVERSATION = (-1,)
-_SCORE_DIGITS = 4
 _MAX_ENTRIES_PER_HIT = 600  # for large pages: the maximal window per requested conversation
-
-
-class Page(NamedTuple):
-    """Which hits to return, and how many messages around each."""
-
-    limit: int = 20
-    offset: int = 0
-    context: int = 0
-    whole: bool = False
-    """Whether each hit needs all texts of its message, also reasoning, attachments and tool calls."""
-
-
-class RelatedHit(NamedTuple):
-    """One more hit in a conversation or its subagents."""
-
-    conversation: str
-    message: str
-    role: str
-    at: str | None
-    score: float
-    key: int
-    """Of the conversation, in this journal."""
-
-
-class Hit(NamedTuple):
-    """The best hit in a conversation (which is None for a memory)."""
-
-    entry: EntryView
-    conversation: Listed | None
-    score: float
-    before: list[EntryView]
-    after: list[EntryView]
-    snippet: Snippet
-    field: str
-    """The field of the snippet: `text`, `title`, `thinking`, `tool` (input), `output`, `attached`."""
-    others: list[RelatedHit]
-    """More hits in the conversation, best first."""
-    copies: list[str]
-    """Ids of other conversations that have the same message."""
-
-    @property
-    def behind(self) -> list[EntryView]:
-        """Another name of `after`."""
-        return self.after
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return this as JSON values."""
-        listed, entry = self.conversation, self.entry
-        return {
-            "conversation": listed.id if listed else None,
-            "message": entry.message or None,
-            "source": listed.source if listed else entry.source or None,
-            "product": listed.product if listed else None,
-            "title": listed.title if listed else None,
-            "project": listed.project if listed else None,
-            "role": entry.role or None,
-            "at": entry.at,
-            "score": round(self.score, _SCORE_DIGITS),
-            "field": self.field,
-            "snippet": self.snippet.text,
-            "marks": self.snippet.marks,
-            "text": entry.text,
-            "context": [
-                {"message": each.message, "role": each.role, "at": each.at, "text": each.text, "place": place}
-                for place, side in (("before", self.before), ("behind", self.after))
-                for each in side
-            ],
-            "others": [
-                {
-                    "conversation": each.conversation,
-                    "message": each.message or None,
-                    "role": each.role or None,
-                    "at": each.at,
-                    "score": round(each.score, _SCORE_DIGITS),
-                }
-                for each in self.others
-            ],
-            "copies": self.copies,
-        }
-
-
-class Answer(NamedTuple):
-    """The hits of a search, and how complete they are."""
-
-    hits: list[Hit]
-    is_whole: bool
-    """Whether all entries were searched, or all since `since`."""
-    has_more: bool = False
-    """Whether there are more hits after the last one."""
-    corrections: list[Correction] = []
-    """Words that hardly any entry has, and their replacements."""
-    problem: str = ""
-    """Why the index could not be used, if so: the rows were scanned instead."""
-    unindexed_count: int = 0
-    """The number of newest entries that are missing in the index."""
-    is_empty: bool = False
-    """Whether the journal is empty."""
-    semantic_problem: str = ""
-    """Why semantic search was not possible or incomplete; empty if all is well or it was not requested."""
-    unembedded_count: int = 0
-    """About how many entries a semantic search could not find, because they have no embeddings yet."""
-
-    @property
-    def behind(self) -> int:
-        """Another name of `unindexed_count`."""
-        return self.unindexed_count
-
-    since: int | None = None
-    """For very common words: the time since which messages were searched, in seconds since 1970."""
-    is_semantic_only: bool = False
-    """Whether no hit has the words: all are only semantically similar."""
-    unknown: list[tuple[str, str]] = []
-    """If there are no hits: filter values that nothing has, such as `("source", "claud")`."""
-    misfits: tuple[RejectedFilter, ...] = ()
-    """What looks like a filter, but has an invalid value and was searched literally."""
-
-    @property
-    def by_meaning(self) -> bool:
-        """Another name of `is_semantic_only`."""
-        return self.is_semantic_only
-
-    @property
-    def meaning(self) -> str:
-        """Another name of `semantic_problem`."""
-        return self.semantic_problem
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return this as JSON values."""
-        return {
-            **self._asdict(),
-            "hits": [hit.to_dict() for hit in self.hits],
-            "corrections": [each._asdict() for each in self.corrections],
-            "misfits": [each._asdict() for each in self.misfits],
-        }
 
 
 class FileMessages(NamedTuple):
@@ -273,16 +136,37 @@ class SearchSession:
         query, corrections = (query, []) if query.strict else self._lexical_index().correct(query)
         missing = self._count_missing()
         scan = self._scan(self._lexical_index().upto) if missing > 0 else None
+        absent = self._missing_words(query, scan)
         query = self._apply_title_terms(query, _with_newest(self._lexical_index(), scan))
         if not query.groups or query.filters.fields:  # who only filters means nothing; --in is about words
             mode = "lexical"
         answer = self._answer_page(query, _with_newest(self._ranker(mode), scan), page)
-        answer = answer._replace(corrections=corrections, unindexed_count=max(missing, 0))
+        answer = answer._replace(corrections=corrections, unindexed_count=max(missing, 0), missing=absent)
         if mode == "lexical":
             return answer
         return answer._replace(
-            semantic_problem=self._semantic.notice, unembedded_count=self._semantic.unembedded_count
+            hits=self._mark_semantic_hits(query, answer.hits),
+            semantic_problem=self._semantic.notice,
+            unembedded_count=self._semantic.unembedded_count,
         )
+
+    def _missing_words(self, query: Query, scan: Scan | None) -> tuple[str, ...]:
+        """Return which words of a query nothing has: no entry of the index, and none that it lacks."""
+        from agent_journal.search.questions import describe_group  # noqa: PLC0415 (imports tantivy)
+
+        absent = self._lexical_index().read_question(query).absent
+        if scan is not None:
+            words = type(query)
+            rankings = [(group, scan.rank(words((group,), strict=True), 1)) for group in absent]
+            absent = tuple(group for group, each in rankings if each.is_complete and not each.entries)
+        return tuple(map(describe_group, absent))
+
+    def _mark_semantic_hits(self, query: Query, hits: list[Hit]) -> list[Hit]:
+        """Mark the hits that have none of the words; what the index lacks was found by its words."""
+        index = self._lexical_index()
+        keys = [hit.entry.key for hit in hits if hit.entry.key <= index.upto]
+        similar = set(keys) - index.keys_with_words(query, keys)
+        return [hit._replace(is_semantic_only=hit.entry.key in similar) for hit in hits]
 
     def _count_missing(self) -> int:
         """Return how many keys are missing in the index."""

@@ -117,6 +117,7 @@ class Index(Closing):
         self._last_commit: _Commit | None = None
         self._reload_lock = threading.Lock()
         self._latest_scores: _Scores | None = None
+        self._latest_question: tuple[Query, tuple[int, int, int], Question] | None = None
         self._queue = _QueueSize()
         self._is_changed = False  # since the last commit
         self.upto = self._mark() or 0
@@ -286,8 +287,23 @@ class Index(Closing):
         """Return which words of a query to score."""
         from agent_journal.search import questions  # noqa: PLC0415 (imports tantivy)
 
-        vocabulary = self._current_vocabulary()
-        return questions.read_question(query, vocabulary, self._matcher_of(vocabulary))
+        commit, latest = self._current_commit(), self._latest_question
+        if latest is not None and latest[:2] == (query, commit.state):
+            return latest[2]
+        with faults.read_errors_as_damage(self.folder):
+            matcher = self._matcher_of(commit.vocabulary)
+            question = questions.read_question(query, commit.vocabulary, matcher)
+        self._latest_question = query, commit.state, question
+        return question
+
+    def keys_with_words(self, query: Query, keys: Sequence[int]) -> set[int]:
+        """Return those of the keys whose entries have at least one of the words of a query."""
+        from agent_journal.search.questions import QuestionSearch  # noqa: PLC0415 (imports tantivy)
+
+        commit, question = self._current_commit(), self.read_question(query)
+        with faults.read_errors_as_damage(self.folder):
+            search = QuestionSearch(commit.searcher, self._matcher_of(commit.vocabulary))
+            return search.keys_with_words(query, question, keys)
 
     def score_question(
         self, query: Query, question: Question, keys: Sequence[int] = ()

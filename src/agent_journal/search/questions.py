@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from agent_journal.search.vocabulary import Vocabulary
 
 _MIN_CONTENT_WORDS = 2  # of a sentence
+_PUNCTUATION = ".,;:!?()'`\""  # around a word
 _MAX_CANDIDATES = 100
 _MAX_DATED_CANDIDATES = 50
 _MAX_VISITED_ENTRIES = 100_000  # to find candidates; more frequent words only add to scores
@@ -45,27 +46,35 @@ _OTHER_FIELDS = ("tool", "output", "attached")
 class Question(NamedTuple):
     """What a query asks for."""
 
-    words: tuple[Word, ...]
+    known: tuple[Word, ...]
     """The words that some entries have, the rarest first."""
     missing: tuple[str, ...]
-    """The words that no entry has, as typed."""
+    """The words that no entry has, as typed; of a name, its parts."""
+    absent: tuple[tuple[Term, ...], ...]
+    """What no entry has, as groups of alternatives; a name is one term."""
     dates: tuple[CalendarDate, ...]
     words_asked: int
     """The number of words and dates, without stop words."""
     is_sentence: bool
     """Whether it has stop words, unlike a list of keywords."""
 
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The words to score: the rarest."""
+        return self.known[:MAX_WORDS]
+
 
 def read_question(query: Query, vocabulary: Vocabulary, matcher: Matcher) -> Question:
     """Return the words of a query to score, without stop words and dates."""
     text, offsets = _joined(query)
     mentions = find_dates(text)
-    lowered = [group[0].text.lower().strip(".,;:!?()'`\"") for group in query.groups]
+    lowered = [group[0].text.lower().strip(_PUNCTUATION) for group in query.groups]
     spoken = [part for word in lowered for part in word.replace("’", "'").split("'")]
     language = detect_language(spoken)
     ignored = stop_words(spoken, language)
     fields = search_fields(query.filters.fields)
     words: list[Word] = []
+    absent: list[tuple[Term, ...]] = []
     has_stop_words = False
     for group, word, start in zip(query.groups, lowered, offsets, strict=True):
         is_plain = len(group) == 1 and not (group[0].quoted or group[0].field or group[0].prefix)
@@ -74,13 +83,36 @@ def read_question(query: Query, vocabulary: Vocabulary, matcher: Matcher) -> Que
         if is_plain and _is_stop_word(group[0].text, word, ignored):
             has_stop_words = True
             continue
-        words += _words(group, fields, language or ENGLISH, vocabulary, matcher)
+        own_words = _words(group, fields, language or ENGLISH, vocabulary, matcher)
+        words += own_words
+        absent += _absent(group, own_words)
     known = sorted((each for each in words if each.entries), key=lambda each: each.entries)
     missing = tuple(dict.fromkeys(each.text for each in words if not each.entries))
     dates = tuple(each.date for each in mentions)
     count = len(words) + len(dates)
     is_sentence = has_stop_words and count >= _MIN_CONTENT_WORDS
-    return Question(tuple(known[:MAX_WORDS]), missing, dates, count, is_sentence)
+    return Question(tuple(known), missing, tuple(dict.fromkeys(absent)), dates, count, is_sentence)
+
+
+def _absent(group: tuple[Term, ...], words: Sequence[Word]) -> list[tuple[Term, ...]]:
+    """Return what no entry has of a group that is searched as some words."""
+    lacking: list[tuple[Term, ...]] = [(Term(each.text),) for each in words if not each.entries]
+    if words and len(lacking) == len(words):
+        return [group]
+    is_split = len(words) > 1 and not any(is_paired(letter) for each in words for letter in each.text)
+    if not is_split:
+        return []
+    return [group] if is_indispensable(group[0]) else lacking
+
+
+def describe_group(group: Sequence[Term]) -> str:
+    """Return alternatives as they were typed, without quotes and punctuation."""
+    texts = (
+        term.text if term.quoted else f"{term.text.strip(_PUNCTUATION) or term.text}{'*' * term.prefix}"
+        for term in group
+    )
+    fields = (f"{term.field}:" if term.field else "" for term in group)
+    return " OR ".join(map(str.__add__, fields, texts))
 
 
 def _joined(query: Query) -> tuple[str, list[int]]:
@@ -162,6 +194,16 @@ class QuestionSearch:
         idfs = [each.idf for each in reversed(question.words)]
         missing = len(question.missing) * self._matcher.idf(0)
         return passages.score_messages(candidates, Evidence(idfs, missing, sizes, best))
+
+    def keys_with_words(self, query: Query, question: Question, keys: Sequence[int]) -> set[int]:
+        """Return those of the keys whose entries have a word of a question, or of a query of stop words."""
+        queries = [each for word in question.known for each in self._matcher.has_word(word, word.fields)]
+        if not queries and not question.missing:
+            queries = [plan.query for group in query.groups for plan in self._matcher.group(group, query)]
+        if not queries or not keys:
+            return set()
+        matching = self._matcher.restrict_to_keys(_any_of(queries), keys)
+        return set(self._values("key", self._hits(matching, len(keys))))
 
     def _dated(self, message: Message, question: Question) -> Message:
         is_dated = any(date.matches(message.at) for date in question.dates)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from agent_journal.config import Config
     from agent_journal.journal import Filter, Listed
-    from agent_journal.journal.search import Answer, Mode
+    from agent_journal.journal.answer import Answer, Mode
     from agent_journal.journal.shown import ShownConversation, ShownEntries
     from agent_journal.model import Conversation, Event, Media, Message, Relation
     from agent_journal.search.query import Filters

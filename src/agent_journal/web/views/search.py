@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal.journal.search import MODES
+from agent_journal.journal.answer import MODES
 from agent_journal.rendering.markup import Markup, element, joined
 from agent_journal.search.query import ROLES, Filters
 from agent_journal.web.site import project_name
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from agent_journal.journal.search import Answer, Hit, Mode
+    from agent_journal.journal.answer import Answer, Hit, Mode
     from agent_journal.search.marking import Snippet
     from agent_journal.web.site import Site
 
