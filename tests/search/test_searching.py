@@ -17,7 +17,7 @@ from agent_journal.archive import importing, open_to_write
 from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.cli.search import _report
 from agent_journal.config import Config
-from agent_journal.errors import IndexBehind, NoSuchName
+from agent_journal.errors import IndexBehind, IndexDamaged, NoSuchName
 from agent_journal.journal import Journal, export, index_upkeep
 from agent_journal.journal import search as searching
 from agent_journal.journal.answer import Answer, Mode
@@ -433,6 +433,22 @@ def test_what_is_shown(forked: Journal) -> None:
     assert [] == forked.search('"lantern is broken"', filters=Filters(shown=True), mode="lexical").hits
     seen = every(forked.search("lantern", filters=Filters(shown=True), mode="lexical"))
     assert {"m1", "m2", "m3", "r3", "h1"} == {message for _, message in seen}
+
+
+def test_facets_count_what_a_search_finds(forked: Journal, config: Config) -> None:
+    def roles(query: str, **filters: Any) -> dict[str, int]:
+        return dict(forked.facets(query, filters=Filters(**filters)).values["role"])
+
+    assert {"user": 4, "assistant": 2} == roles("lantern")
+    assert {"user": 5, "assistant": 2} == roles("")
+    assert {"user": 4, "assistant": 1} == roles("lantern", shown=True)
+    assert {"user": 2} == roles("lantern", conversations=(forked.one("fork").key,))
+    assert {"user": 1, "assistant": 2} == roles("lantern", conversations=(forked.one("rewound").key,))
+    assert {"user": 4, "assistant": 2} == roles("lantren"), "corrected"
+    assert 0 == forked.facets("lantren", strict=True).total
+    damage(words(config))
+    with pytest.raises(IndexDamaged, match="aj reindex"), Journal(config) as journal:
+        journal.facets("lantern")
 
 
 @pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])

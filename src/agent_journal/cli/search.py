@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from agent_journal.cli._facets import show_facets
 from agent_journal.cli._filters import (
     EMPTY_JOURNAL,
     PROJECT_HELP,
@@ -140,6 +141,12 @@ def _is_word(argument: str) -> bool:
     "separate several with commas.",
 )
 @click.option("--score", "with_score", is_flag=True, help="Show the score of each hit.")
+@click.option(
+    "--facets",
+    "only_facets",
+    is_flag=True,
+    help="Show how many messages match, by source, project, model and more, instead of the hits.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per conversation, best first.")
 def command(
     *,
@@ -150,6 +157,7 @@ def command(
     context: int | None,
     names: tuple[str, ...],
     with_score: bool,
+    only_facets: bool,
     as_json: bool,
     **filter_values: Any,
 ) -> None:
@@ -160,7 +168,7 @@ def command(
     now = time.time()
     filter_values["projects"] = tuple(map(project_text, filter_values["projects"]))
     query = parse(" ".join(words), Filters(**filter_values), now)
-    if not names and _is_empty(query):
+    if not names and _is_empty(query) and not (only_facets and not words):
         if not words:
             raise click.UsageError("Enter words to search for, or an option such as --project.")
         say("aj: The query has no words or numbers; punctuation and emoji alone cannot be found.")
@@ -170,6 +178,9 @@ def command(
     with open_journal(config) as journal:
         within = Filters(conversations=tuple(journal.one(name).key for name in names))
         query = query._replace(filters=query.filters + within)
+        if only_facets:
+            show_facets(journal.facets(query), as_json=as_json)
+            return
         max_hits = limit or config.search.max_results
         answer = journal.search(
             query, max_hits, offset, context_size, mode=mode or _default_mode(config), whole=as_json

@@ -134,6 +134,8 @@ __all__ = [
     "ExportOptions",
     "ExportReport",
     "ExportTarget",
+    "FacetValue",
+    "Facets",
     "Filter",
     "Finding",
     "FinishedForget",

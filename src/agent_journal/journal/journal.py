@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from agent_journal.journal.watch import Watcher
     from agent_journal.model import Conversation, Link, Media, Memory
     from agent_journal.notes import Notes
+    from agent_journal.search.facets import Facets
     from agent_journal.search.query import Filters, Query
     from agent_journal.usage import By, Report
 
@@ -280,15 +281,9 @@ class Journal(Closing):
         If the index cannot be used, the newest rows are searched instead, and the answer says so (`problem`).
         """
         from agent_journal.journal.answer import MODES, Page  # noqa: PLC0415
-        from agent_journal.journal.search import SearchSession  # noqa: PLC0415
-        from agent_journal.search.query import Filters, parse  # noqa: PLC0415 (a sync does not need it)
+        from agent_journal.journal.search import SearchSession  # noqa: PLC0415 (a sync does not need it)
 
-        if isinstance(query, str):
-            query = parse(query, filters or Filters(), time.time())
-        elif filters is not None:
-            query = query._replace(filters=query.filters + filters)
-        if strict or query.strict:
-            query = query._replace(strict=True, min_groups=None)
+        query = _parsed(query, filters, strict=strict)
         mode = mode or self._config.search.default_mode
         if mode not in MODES:
             raise NoSuchName("search mode", mode, MODES)
@@ -296,6 +291,19 @@ class Journal(Closing):
         resources = self._resources()
         with self._reading() as session:
             return SearchSession(session.archive, self._config, resources).answer(query, mode, page)
+
+    def facets(
+        self, query: str | Query = "", *, filters: Filters | None = None, strict: bool = False
+    ) -> Facets:
+        """Count all messages that match a query, by source, project, model, role, tool, branch and month.
+
+        A query without words counts what passes its filters. Raises IndexDamaged if the index cannot be used.
+        """
+        from agent_journal.journal.search import SearchSession  # noqa: PLC0415 (a sync does not need it)
+
+        parsed, resources = _parsed(query, filters, strict=strict), self._resources()
+        with self._reading() as session:
+            return SearchSession(session.archive, self._config, resources).facets(parsed)
 
     def blame(
         self,
@@ -694,6 +702,17 @@ class Journal(Closing):
 
 def _ignore(_: object) -> None:
     """Do nothing with a report that nobody asked for."""
+
+
+def _parsed(query: str | Query, filters: Filters | None, *, strict: bool) -> Query:
+    """Return a query with additional filters."""
+    from agent_journal.search.query import Filters, parse  # noqa: PLC0415 (a sync does not need it)
+
+    if isinstance(query, str):
+        query = parse(query, filters or Filters(), time.time())
+    elif filters is not None:
+        query = query._replace(filters=query.filters + filters)
+    return query._replace(strict=True, min_groups=None) if strict or query.strict else query
 
 
 def _find(session: ReadSession, name: str | Listed) -> Listed:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent_journal.config import Config
     from agent_journal.journal.answer import Mode, Page
     from agent_journal.journal.search_resources import SearchResources
+    from agent_journal.search.facets import Facets
     from agent_journal.search.lexical import Index
     from agent_journal.search.marking import Snippet
     from agent_journal.search.query import Filters, Query, Term
@@ -27,6 +28,7 @@ _INITIAL_WINDOW_COUNT = 200  # of entries that are ranked and grouped at first
 _NEARLY_ENOUGH_FACTOR = 1.5  # if that many times the conversations are enough, the window is only doubled
 _MAX_WINDOW_ENTRIES = 12_800  # for a page
 _MAX_SCANNED_KEYS = 20_000
+_MAX_SHOWN_KEYS = 100_000  # that are counted if only what is shown counts
 # Kinds of tools that change files, and what commands contain that do.
 _CHANGING_TOOLS, _CHANGING_COMMANDS = ("edit", "write"), ("mv", "Begin Patch", "rename from", "diff git")
 _MAX_TITLES = 10_000  # that match a title filter
@@ -74,6 +76,19 @@ class SearchSession:
         except IndexDamaged as error:
             self._discard_index()
             return self._search_rows(query, error.reason, page)
+
+    def facets(self, query: Query) -> Facets:
+        """Count the messages that match a query; raises IndexDamaged if the index cannot be used."""
+        if query.filters.conversations:
+            query = query._replace(filters=self._with_subagents(query.filters))
+        index = self._lexical_index()
+        query = query if query.strict else index.correct(query)[0]
+        query = self._apply_title_terms(query, index)
+        if not query.filters.shown:
+            return index.facets(query)
+        keys = index.matching_keys(query, _MAX_SHOWN_KEYS)
+        shown = self._archive.store.resolve_copies(keys, query.filters.conversations, only_shown=True)
+        return index.facets(query, list(shown))
 
     def messages_naming(self, file_name: str) -> FileMessages:
         """Return the messages that may edit or move a file with this name, whatever its folder.

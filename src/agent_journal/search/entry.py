@@ -39,7 +39,7 @@ def build_schema() -> tantivy.Schema:
     builder.add_integer_field("at", fast=True)
     builder.add_integer_field("chars", fast=True)
     builder.add_integer_field("mark", indexed=True, fast=True)
-    builder.add_text_field(FACT_FIELD, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(FACT_FIELD, fast=True, tokenizer_name="raw", index_option="basic")
     for field in TEXT_FIELDS:
         # The text has already been split into words.
         builder.add_text_field(field, tokenizer_name="whitespace", index_option="position")

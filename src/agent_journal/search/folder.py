@@ -18,7 +18,7 @@ from agent_journal.files import make_folder, write_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-LAYOUT_VERSION = 11  # of the schema and of word splitting; an index with another number is rebuilt
+LAYOUT_VERSION = 12  # of the schema and of word splitting; an index with another number is rebuilt
 INFO_FILE = "about.json"
 MARKER = ".agent-journal-index"
 """A file that marks the folder as an index, created first and removed last."""

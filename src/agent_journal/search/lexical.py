@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import tantivy
 
     from agent_journal.search.entry import Entry
+    from agent_journal.search.facets import Facets
     from agent_journal.search.matching import Matcher, MatchPlan
     from agent_journal.search.passages import ScoredMessage
     from agent_journal.search.query import Query
@@ -320,6 +321,27 @@ class Index(Closing):
         self._latest_scores = _Scores(request, commit.state, scores)
         return scores
 
+    def facets(self, query: Query, keys: Sequence[int] | None = None) -> Facets:
+        """Count the entries that match a query, or those of them with `keys`, by their filter values.
+
+        If nothing has all words, those with at least one count.
+        """
+        from agent_journal.search import facets  # noqa: PLC0415 (rarely needed)
+
+        commit = self._current_commit()
+        matcher, has_all_words = self._matcher_of(commit.vocabulary), True
+        matching = matcher.matching(query)
+        with faults.read_errors_as_damage(self.folder):
+            if query.groups and not query.strict and (matching is None or not _count(commit, matching)):
+                some_words = matcher.any_word(query, self.read_question(query).known)
+                matching, has_all_words = some_words, some_words is None
+            if matching is None:
+                return facets.Facets()
+            if keys is not None:
+                matching = matcher.restrict_to_keys(matching, keys)
+            counted = facets.count_facets(commit.searcher, matching, commit.vocabulary.weeks)
+        return counted._replace(has_all_words=has_all_words)
+
     def correct(self, query: Query) -> tuple[Query, list[Correction]]:
         """Add replacements for words that hardly any entry has; return the query and the corrections."""
         from agent_journal.search import spelling  # noqa: PLC0415 (rarely needed)
@@ -336,8 +358,8 @@ class Index(Closing):
 
     def matching_keys(self, query: Query, limit: int) -> list[int]:
         """Return the keys of entries that match a query, in no order; of more than `limit`, some."""
-        plan = self._matcher().build(query)
-        return [] if plan is None else self._keys_of(plan.query, limit)
+        matching = self._matcher().matching(query)
+        return [] if matching is None else self._keys_of(matching, limit)
 
     def filter_keys(self, query: Query, keys: Iterable[int]) -> set[int]:
         """Return the given keys that pass filters and negated words of a query."""
@@ -596,6 +618,11 @@ def _below(hits: list[Ranked], score: float | None) -> list[Ranked]:
     return [
         hit._replace(score=hit.score * factor) for hit in hits if hit.score >= _MIN_LOOSE_SCORE_SHARE * best
     ]
+
+
+def _count(commit: _Commit, query: tantivy.Query) -> int:
+    count: int = commit.searcher.search(query, 1).count  # type: ignore[attr-defined]
+    return count
 
 
 def _link_copy(folder: Path) -> TemporaryDirectory[str]:

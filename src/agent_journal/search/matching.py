@@ -189,6 +189,27 @@ class Matcher:
         """Return the inverse document frequency of a word that so many entries have."""
         return self._idf_sum([frequency])
 
+    def matching(self, query: Query) -> tantivy.Query | None:
+        """Build a query for all entries that match; None if none can. An empty query matches everything."""
+        plan = self.build(query)
+        if plan is not None:
+            return plan.query
+        conditions = query.filters._replace(shown=False), query.excluded
+        is_empty = not (query.groups or query.negated or any(map(any, conditions)))
+        return self._everything().query if is_empty else None
+
+    def any_word(self, query: Query, words: Iterable[Word]) -> tantivy.Query | None:
+        """Build a query for entries that have at least one of some words; None if none has any."""
+        queries = [each for word in words for each in self.has_word(word, word.fields)]
+        required = [[plan.query for plan in self.group(group, query)] for group in query.exact_groups]
+        if not queries or not all(required):
+            return None
+        either = [
+            tantivy.Query.boolean_query([(Occur.Should, one) for one in each])
+            for each in (queries, *required)
+        ]
+        return self.restrict(query, *either)
+
     def _everything(self) -> MatchPlan:
         return MatchPlan(tantivy.Query.exists_query("key"), self._vocabulary.count, is_scored=False)
 

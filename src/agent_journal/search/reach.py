@@ -18,7 +18,7 @@ _MAX_GROWTH_FACTOR = 10  # times as many are searched next, at most
 _MIN_HITS = 200  # to choose the best from
 _MIN_EXACT_HITS = 50  # for literal queries, where all are good; as many as are ranked at first
 _NEARLY_ALL_SHARE = 0.12  # of all entries; above this, searching all takes no longer
-_WEEK_SECONDS = 7 * 86_400
+WEEK_SECONDS = 7 * 86_400
 
 
 class Week(NamedTuple):
@@ -30,7 +30,7 @@ class Week(NamedTuple):
 
 def week_of(at: int) -> str:
     """Return the name of a week; names sort chronologically."""
-    return f"{at // _WEEK_SECONDS:08}"
+    return f"{at // WEEK_SECONDS:08}"
 
 
 def is_cheap(entries: int) -> bool:
@@ -66,7 +66,7 @@ def start_of_weeks(weeks: Sequence[Week], requested: int | None) -> int | None:
     """Return the start of the weeks in seconds since 1970; None if they cover all that was requested."""
     if not weeks:
         return None
-    beginning = int(weeks[-1].name) * _WEEK_SECONDS
+    beginning = int(weeks[-1].name) * WEEK_SECONDS
     return beginning if requested is None or requested < beginning else None
 
 
