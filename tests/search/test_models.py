@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from agent_journal.search.semantic import chunks, models, onnx, static
 from agent_journal.search.semantic.hashed import HashModel
@@ -150,6 +151,30 @@ def test_a_broken_model_is_told_of_in_one_line(tmp_path: Path, file: str) -> Non
     assert model is not None
     assert (static.model_name(), False) == (model.name, "\n" in trouble)
     assert str(tmp_path) in trouble
+
+
+@pytest.mark.parametrize(
+    ("table", "input_name", "why"),
+    [
+        (np.ones(6), "input_ids", "different lengths"),
+        (np.ones((6, 1)), "input_ids", "the shape (2, 2, 1)"),
+        (np.ones((6, 9000)), "input_ids", "9000"),
+        (np.ones((6, 2, 2)), "input_ids", "the shape (2, 2, 2, 2)"),
+        (np.full((6, 3), np.nan), "input_ids", "not finite"),
+        (np.ones((6, 3)), "pixels", "pixels"),
+    ],
+)
+def test_a_model_that_does_not_fit_is_rejected_when_it_is_loaded(
+    tmp_path: Path, table: NDArray[np.float64], input_name: str, why: str
+) -> None:
+    tiny_onnx.write_model(tmp_path, table, input_name)
+
+    model, trouble = models.choose_model(tmp_path, "none")
+
+    assert model is not None
+    assert (static.model_name(), False) == (model.name, "\n" in trouble)
+    assert trouble.startswith(f"{tmp_path}: this model cannot be used (")
+    assert why in trouble
 
 
 def test_a_missing_extra_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,26 +24,28 @@ MEANINGS = {
 }
 
 
-def write_model(folder: Path) -> None:
-    """Put a model into a folder, as sentence models come."""
+def write_model(
+    folder: Path, table: NDArray[np.floating] | None = None, input_name: str = "input_ids"
+) -> None:
+    """Put a model into a folder, as sentence models come; another table or input makes it a wrong one."""
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary = {word: place for place, word in enumerate(MEANINGS)}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106 (no secret)
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.save(str(folder / "tokenizer.json"))
-    table = np.array(list(MEANINGS.values()), np.float32)
-    (folder / "model.onnx").write_bytes(_model(table))
+    table = np.array(list(MEANINGS.values()) if table is None else table, np.float32)
+    (folder / "model.onnx").write_bytes(_model(table, input_name))
 
 
-def _model(table: NDArray[np.float32]) -> bytes:
+def _model(table: NDArray[np.float32], input_name: str) -> bytes:
     """One node: the vector of each word."""
-    node = _strings(1, ("table", "input_ids")) + _text(2, "last_hidden_state") + _text(4, "Gather")
+    node = _strings(1, ("table", input_name)) + _text(2, "last_hidden_state") + _text(4, "Gather")
     graph = (
         _message(1, node)
         + _text(2, "tiny")
         + _message(5, _tensor("table", table))
-        + _message(11, _value("input_ids", _INT64, ("batch", "words")))
+        + _message(11, _value(input_name, _INT64, ("batch", "words")))
         + _message(11, _value("attention_mask", _INT64, ("batch", "words")))
         + _message(12, _value("last_hidden_state", _FLOAT, ("batch", "words", "width")))
     )

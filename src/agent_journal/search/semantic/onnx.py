@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _MODEL, _TOKENIZER = "model.onnx", "tokenizer.json"
 _MAX_TOKENS = 256
 _MAX_BATCH_TEXTS = 32
-_TRIAL_TEXT = "a trial"
+_MAX_DIMENSIONS = 8192  # more are not a vector of a text, but the scores of a vocabulary
+# Short and long, as some models take only texts of one length, or short ones.
+_TRIAL_BATCHES = (["a", "a trial"], ["long " * _MAX_TOKENS])
 
 
 class UnusableModel(Exception):
@@ -63,8 +65,9 @@ class OnnxModel:
         self._session = session
         self._tokenizer = tokenizer
         self._input_names = {each.name for each in session.get_inputs()}
-        self.dimensions = 0
-        self.dimensions = int(self.vectors([_TRIAL_TEXT]).shape[1])
+        self.dimensions, *others = (int(self._batch(texts).shape[1]) for texts in _TRIAL_BATCHES)
+        if others != [self.dimensions]:
+            raise ValueError("its vectors have different lengths for short and long texts")
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """A row for each text. Texts of similar length share a batch, as all are padded to the longest."""
@@ -74,10 +77,7 @@ class OnnxModel:
         by_length = sorted(range(len(texts)), key=lambda at: len(texts[at]))
         for start in range(0, len(texts), _MAX_BATCH_TEXTS):
             positions = by_length[start : start + _MAX_BATCH_TEXTS]
-            batch = self._batch([encodable(texts[at]) for at in positions])
-            if not self.dimensions:
-                return batch
-            rows[positions] = batch
+            rows[positions] = self._batch([encodable(texts[at]) for at in positions])
         return rows
 
     def _batch(self, texts: list[str]) -> NDArray[np.float32]:
@@ -93,11 +93,27 @@ class OnnxModel:
         outputs = self._session.run(
             None, {name: inputs[name] for name in inputs if name in self._input_names}
         )
-        rows = outputs[0].astype(np.float32)
+        rows = outputs[0]
+        _check_output(rows, mask.shape)
+        rows = rows.astype(np.float32)
         if rows.ndim == 3:  # noqa: PLR2004 (texts, tokens, dimensions)
             weights = mask[:, :, None].astype(np.float32)
             rows = (rows * weights).sum(1) / np.maximum(weights.sum(1), 1)
         return normalize_rows(rows)
+
+
+def _check_output(rows: Any, shape: tuple[int, ...]) -> None:
+    """Raise ValueError if the output for texts of some tokens is no vector of each text or token."""
+    import numpy as np  # noqa: PLC0415
+
+    texts, _ = shape
+    is_of_texts = np.ndim(rows) == 2 and rows.shape[0] == texts  # noqa: PLR2004
+    is_of_tokens = np.ndim(rows) == 3 and rows.shape[:2] == shape  # noqa: PLR2004
+    if not (is_of_texts or is_of_tokens) or not 1 < rows.shape[-1] <= _MAX_DIMENSIONS:
+        shape = getattr(rows, "shape", ())
+        raise ValueError(f"its first output is not a vector of each text or token: it has the shape {shape}")
+    if not np.issubdtype(rows.dtype, np.floating) or not np.isfinite(rows).all():
+        raise ValueError("its first output has values that are not finite numbers")
 
 
 def _column(encoded: list[Encoding], name: str) -> NDArray[np.int64]:
