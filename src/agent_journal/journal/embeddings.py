@@ -19,7 +19,7 @@ from agent_journal.search.semantic import chunks, models, vectors
 from agent_journal.search.semantic.vectors import StoredVectors, VectorFormat, VectorsInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     import numpy as np
@@ -77,6 +77,23 @@ def vectors_folder(config: Config) -> Path:
     return vectors.vectors_folder(config.storage.index_path)
 
 
+def sentence_folder(config: Config) -> Path:
+    """Return the folder of the vectors that the sentence model makes, if it is installed."""
+    return config.storage.index_path.with_name(f"{config.storage.index_path.name}.sentences")
+
+
+def load_sentence_model(config: Config, model: Model) -> models.ModelChoice:
+    """Return the sentence model, which searches next to the bundled one; none if it is not installed."""
+    from agent_journal.search.semantic import onnx, sentence, static  # noqa: PLC0415 (an extra)
+
+    if model.name != static.model_name() or not config.index.vector.enabled:
+        return models.ModelChoice(None)
+    try:
+        return models.ModelChoice(sentence.load())
+    except onnx.UnusableModel as error:
+        return models.ModelChoice(None, str(error))
+
+
 def choose_model(config: Config) -> models.ModelChoice:
     """Return the model that makes the vectors."""
     settings = config.index.vector
@@ -105,10 +122,12 @@ def vector_format(archive: Archive, config: Config, model: Model) -> VectorForma
     return VectorFormat(archive.store.journal_id, model.name, model.dimensions, precision, content)
 
 
-def read_current(archive: Archive, config: Config, model: Model) -> VectorsInfo | None:
+def read_current(
+    archive: Archive, config: Config, model: Model, folder: Path | None = None
+) -> VectorsInfo | None:
     """Return the metadata of the vectors; None if they were not made as they must be."""
     try:
-        info = vectors.read_info(vectors_folder(config))
+        info = vectors.read_info(folder or vectors_folder(config))
     except IndexDamaged:
         return None
     if info is None or info.made != vector_format(archive, config, model):
@@ -129,11 +148,12 @@ def is_complete(folder: Path, info: VectorsInfo) -> bool:
 class Embedder:
     """Computes the vectors of entries that have none. Only one process can do so at a time."""
 
-    def __init__(self, archive: Archive, config: Config, model: Model) -> None:
+    def __init__(self, archive: Archive, config: Config, model: Model, folder: Path | None = None) -> None:
+        """`folder` is that of the vectors; by default, that of the model that searches everything."""
         self._archive = archive
         self._config = config
         self._model = model
-        self._folder = vectors_folder(config)
+        self._folder = folder or vectors_folder(config)
         self._run_lock = Lock(self._folder / "turn")
         self._info: VectorsInfo | None = None
         self._generation = 0
@@ -167,6 +187,26 @@ class Embedder:
         if is_all and seconds is None:
             self._build_graph()
         return is_all
+
+    def compute(self, entries: Iterable[tuple[int, int]], seconds: float) -> dict[int, NDArray[np.float32]]:
+        """Return the vectors of some entries, as many as take about `seconds`; nothing is written.
+
+        `entries` are pairs of a conversation and the key of an entry.
+        """
+        until = time.monotonic() + seconds
+        keys_by_conversation: dict[int, list[int]] = {}
+        for conversation, key in entries:
+            keys_by_conversation.setdefault(conversation, []).append(key)
+        computed: dict[int, NDArray[np.float32]] = {}
+        for pending in keys_by_conversation.items():
+            for batch in self._batches([pending]):
+                rows, start = self._vectors(batch), 0
+                for key, each in batch.items():
+                    computed[key] = rows[start : start + len(each.chunks)]
+                    start += len(each.chunks)
+            if time.monotonic() > until:
+                break
+        return computed
 
     def _process_all(self, until: float | None, on_progress: Callable[[int, int], None]) -> bool:
         """Process all entries of the rows."""
@@ -204,7 +244,7 @@ class Embedder:
     def _load_or_start(self) -> VectorsInfo:
         """Return the vectors to continue; new ones if the stored ones are unusable."""
         with write_lock(self._folder):
-            info = read_current(self._archive, self._config, self._model)
+            info = read_current(self._archive, self._config, self._model, self._folder)
             if info is not None and is_complete(self._folder, info):
                 vectors.remove_other_generations(self._folder, info.generation)
             else:
@@ -338,9 +378,12 @@ class Embedder:
 
 def erase_stale(archive: Archive, config: Config) -> None:
     """Erase the vectors of entries that no longer exist."""
-    folder = vectors_folder(config)
-    if not folder.exists():
-        return
+    for folder in (vectors_folder(config), sentence_folder(config)):
+        if folder.exists():
+            _erase_stale(archive, folder)
+
+
+def _erase_stale(archive: Archive, folder: Path) -> None:
     import numpy as np  # noqa: PLC0415
 
     with write_lock(folder):
@@ -361,7 +404,7 @@ def embed_newest(archive: Archive, config: Config) -> None:
     What cannot be computed is missing until the next time, and a search says so.
     """
     limit = _min_background_entries(config) if config.index.vector.background else _MAX_NEWEST_ENTRIES
-    if not 0 < _count_missing(archive, config) < limit:
+    if not 0 < _count_missing(archive, vectors_folder(config)) < limit:
         return
     model = choose_model(config).model
     if model is not None:
@@ -378,9 +421,10 @@ def _min_background_entries(config: Config) -> int:
 
 def start_in_background(archive: Archive, config: Config) -> bool:
     """Start a process that computes vectors if many are missing; return whether one is running."""
-    if _count_missing(archive, config) < _min_background_entries(config):
+    is_worth_it = _count_missing(archive, vectors_folder(config)) >= _min_background_entries(config)
+    if not is_worth_it and not _lacks_sentences(archive, config):
         return False
-    if Lock(vectors_folder(config) / "turn").owner() is not None:
+    if running_process(config):
         return True
     import subprocess  # noqa: PLC0415 (slow to import, and rarely needed)
 
@@ -398,10 +442,21 @@ def start_in_background(archive: Archive, config: Config) -> bool:
     return False
 
 
-def _count_missing(archive: Archive, config: Config) -> int:
+def _lacks_sentences(archive: Archive, config: Config) -> bool:
+    """Whether there is a sentence model that has not read everything."""
+    from agent_journal.search.semantic import sentence, static  # noqa: PLC0415 (rarely needed)
+
+    settings = config.index.vector
+    name = models.expected_model_name(settings.model_path, allow_custom=settings.model_use == "all")
+    if not sentence.model_name() or name != static.model_name():
+        return False
+    return _count_missing(archive, sentence_folder(config)) > 0
+
+
+def _count_missing(archive: Archive, folder: Path) -> int:
     """Return about how many entries lack vectors, without numpy, whose import takes longer than a sync."""
     try:
-        info = vectors.read_info(vectors_folder(config))
+        info = vectors.read_info(folder)
     except IndexDamaged:
         info = None
     return archive.store.last_key() - (info.upto if info is not None else 0)
@@ -409,7 +464,8 @@ def _count_missing(archive: Archive, config: Config) -> int:
 
 def running_process(config: Config) -> str:
     """Return the process that is computing vectors now; empty if there is none."""
-    return Lock(vectors_folder(config) / "turn").owner() or ""
+    owners = (Lock(each / "turn").owner() for each in (vectors_folder(config), sentence_folder(config)))
+    return next(filter(None, owners), "")
 
 
 def read_state(archive: Archive, config: Config) -> State:
@@ -440,7 +496,11 @@ def read_state(archive: Archive, config: Config) -> State:
 
 def find_problems(archive: Archive, config: Config) -> list[tuple[str, str]]:
     """Return the problems of the vectors, each with its place."""
-    folder = vectors_folder(config)
+    folders = vectors_folder(config), sentence_folder(config)
+    return [problem for folder in folders for problem in _find_problems(archive, folder)]
+
+
+def _find_problems(archive: Archive, folder: Path) -> list[tuple[str, str]]:
     try:
         info = vectors.read_info(folder)
         problems = StoredVectors(folder, info).problems() if info is not None else []

@@ -11,10 +11,13 @@ from agent_journal.inputs.closeable import Closing
 from agent_journal.journal import embeddings, index_upkeep
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from agent_journal.archive import Archive
     from agent_journal.config import Config
     from agent_journal.search.lexical import Index
-    from agent_journal.search.semantic.models import ModelChoice
+    from agent_journal.search.semantic.models import Model, ModelChoice
 
 
 class SearchResources(Closing):
@@ -27,6 +30,9 @@ class SearchResources(Closing):
         self._index_folder = 0
         self._model: ModelChoice | None = None
         self._custom_model: ModelChoice | None = None
+        self._sentence_model: ModelChoice | None = None
+        self.read_sentences: dict[int, NDArray[np.float32]] = {}
+        """The vectors of entries that the sentence model has read for searches, by key."""
 
     def index(self, archive: Archive) -> Index:
         """Return the index; raises IndexDamaged if there is no usable one."""
@@ -56,6 +62,13 @@ class SearchResources(Closing):
             if self._custom_model is None or self._custom_model.model is None:
                 self._custom_model = embeddings.load_custom_model(self._config)
             return self._custom_model
+
+    def sentence_model(self, model: Model) -> ModelChoice:
+        """Return the sentence model, which searches next to the embedding model, if it is installed."""
+        with self._lock:
+            if self._sentence_model is None:
+                self._sentence_model = embeddings.load_sentence_model(self._config, model)
+            return self._sentence_model
 
     def close(self) -> None:
         """Close the index."""

@@ -70,10 +70,18 @@ class SemanticSearch:
         if stored is None or not len(stored.rows):
             return words
         semantic = SemanticRanker(stored, model, words)
-        if not with_words:
-            return semantic
         weights = fusion.HASH_WEIGHTS if model.is_rough else fusion.WEIGHTS
-        return self._reranked(hybrid.HybridRanker(words, semantic, weights))
+        ranker = hybrid.HybridRanker(words, semantic, weights) if with_words else semantic
+        sentence_model, problem = self._resources.sentence_model(model)
+        if sentence_model is None:
+            self._problem = self._problem or problem
+            return self._reranked(ranker) if with_words else ranker
+        from agent_journal.journal.sentences import SentenceSearch  # noqa: PLC0415 (an extra)
+
+        sentences = SentenceSearch(
+            self._archive, self._config, sentence_model, words, self._resources.read_sentences
+        )
+        return sentences.ranker(ranker, semantic, with_words=with_words)
 
     def _count_missing(self, stored: StoredVectors | None, entries: int) -> int:
         """Return how many entries have no vectors; of very many, about how many."""

@@ -159,6 +159,13 @@ def embed(
             embedder.run(
                 seconds=seconds, on_progress=on_progress, wait=_EMBED_LOCK_WAIT_S, from_scratch=from_scratch
             )
+            sentence_model, sentence_problem = embeddings.load_sentence_model(config, model)
+            problem = problem or sentence_problem
+            if sentence_model is not None:
+                folder = embeddings.sentence_folder(config)
+                embeddings.Embedder(opened, config, sentence_model, folder).run(
+                    seconds=seconds, on_progress=on_progress, from_scratch=from_scratch
+                )
         state = embeddings.read_state(opened, config)
         return state._replace(problem=state.problem or problem)
 
@@ -220,7 +227,8 @@ def disk_usage(config: Config) -> dict[str, int]:
         "rows": _bytes_in(config.home / archive.DATABASE),
         "vault": _bytes_in(config.home / archive.VAULT),
         "index": _bytes_in(config.storage.index_path),
-        "vectors": _bytes_in(embeddings.vectors_folder(config)),
+        "vectors": _bytes_in(embeddings.vectors_folder(config))
+        + _bytes_in(embeddings.sentence_folder(config)),
     }
 
 

@@ -27,6 +27,7 @@ class Weights(NamedTuple):
 
 
 WEIGHTS = Weights()
+SENTENCE_WEIGHTS = Weights(semantic=2.0)
 # Hashed vectors find similar spellings, which lexical search does better.
 HASH_WEIGHTS = Weights(semantic=0.3)
 

@@ -38,20 +38,25 @@ def load(folder: Path) -> OnnxModel:
     """Load the model in a folder; raises UnusableModel."""
     if find_spec("onnxruntime") is None:
         raise UnusableModel(f"{folder}: to use this model, run 'pip install agent-journal[onnx]'")
+    return load_files(model_name(folder), folder / _MODEL, folder / _TOKENIZER)
+
+
+def load_files(name: str, model: Path, vocabulary: Path) -> OnnxModel:
+    """Load a model from its files; raises UnusableModel."""
     import onnxruntime  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 (an extra)
     from tokenizers import Tokenizer  # noqa: PLC0415
 
     try:
-        tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
+        tokenizer = Tokenizer.from_file(str(vocabulary))
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # errors are reported in one line, below
-        session = onnxruntime.InferenceSession(str(folder / _MODEL), options)
+        session = onnxruntime.InferenceSession(str(model), options)
         tokenizer.enable_truncation(_MAX_TOKENS)
         tokenizer.enable_padding()
-        return OnnxModel(model_name(folder), session, tokenizer)
+        return OnnxModel(name, session, tokenizer)
     except Exception as error:
         why = str(error).strip().partition("\n")[0][:200]
-        raise UnusableModel(f"{folder}: this model cannot be used ({why})") from error
+        raise UnusableModel(f"{model.parent}: this model cannot be used ({why})") from error
 
 
 class OnnxModel:

@@ -47,7 +47,7 @@ class SemanticRanker:
         return Ranking(self._ranked(query, limit))
 
     def _ranked(self, query: Query, limit: int) -> list[Ranked]:
-        question = self._model.vectors([_question(query)])[0]
+        question = embed_question(self._model, query)
         if not question.any() or query.filters.fields or limit <= 0:
             return []
         if not _is_narrowed(query):
@@ -83,6 +83,12 @@ class SemanticRanker:
         keys = None if allowed is None else np.array(allowed, np.int64)
         neighbors = find_nearest(self._stored, question, limit, keys)
         return [Ranked(*each) for each in neighbors if each.similarity >= MIN_SIMILARITY]
+
+
+def embed_question(model: Model, query: Query) -> NDArray[np.float32]:
+    """Return the vector of a query."""
+    row: NDArray[np.float32] = model.vectors([_question(query)])[0]
+    return row
 
 
 def _question(query: Query) -> str:
