@@ -81,6 +81,30 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
             "Message.made_id Conversation.made_id Link.message_id"
         ),
     },
+    "codex": {
+        "memories, and conversations without messages or with prompts alone": "Memory",
+        "of other tools: branches other than the current one, events, and system prompts": "Event",
+        "of other tools: reasoning, as it is encrypted for one service": "Reasoning",
+        "of other tools: token usage and cost, and models, which would be used for what follows": (
+            "Message.usage Message.model Conversation.model"
+        ),
+        "of other tools: parts of unknown kinds, citations, places of code, and whether a call failed": (
+            "Other Text.citations Code ToolResult.is_error"
+        ),
+        "tools, requests, feedback, tags and summaries": (
+            "Conversation.tools Conversation.requests Conversation.feedback Conversation.tags "
+            "Conversation.summaries"
+        ),
+        "of other tools: account, environment, version and end of the conversation": (
+            f"Conversation.account_id {_ENVIRONMENT} Conversation.app_version Conversation.updated_at "
+            "Conversation.archived"
+        ),
+        "of other tools: source-specific fields, ids of messages, stop reasons, kinds of tools": (
+            f"{_SOURCE_FIELDS_OF_CONVERSATION} Text.extra ToolCall.extra ToolResult.extra Media.extra "
+            f"Message.extra {_NATIVE} Message.stop_reason ToolCall.kind ToolResult.name Media.size "
+            "Message.made_id Conversation.made_id Link.message_id Link.call_id"
+        ),
+    },
     "cooked": {
         "the conversation of a request, with its title, project, summaries and feedback": (
             f"{_CONVERSATION_IDS} {_TITLE} {_TIMES} {_PLACE} {_ENVIRONMENT} Conversation.app_version "

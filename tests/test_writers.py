@@ -149,7 +149,7 @@ ERRORS_OF: dict[str, Callable[[bytes], list[str]]] = {
     **dict.fromkeys(OF_PAGES, text_errors),
     "agent-record": record_errors,
     "agent-record-v3": record_errors,
-    "claude-code": bundle_errors,
+    **dict.fromkeys([name for name in NAMES if writers.get(name).INFO.homes], bundle_errors),
     "json": json_errors,
     "openai-messages": training.openai_errors,
     "pam": pam_errors,

@@ -13,7 +13,7 @@ from agent_journal.model import Conversation
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.claude_code import own_lines
 from agent_journal.writers.claude_code.lines import session_lines
-from agent_journal.writers.dialects.agent_sessions import note_losses, obstacle, session_uuid
+from agent_journal.writers.dialects.agent_sessions import free_path, note_losses, obstacle, session_uuid
 from agent_journal.writers.dialects.json_bytes import encode
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _files(
     if conversation.source == INFO.name:
         run.note_redactions(conversation)
         place = _own_place(conversation)
-        yield _free(f"{folder}/{place}", ".jsonl", taken), own_lines.session_lines(conversation)
+        yield free_path(f"{folder}/{place}", ".jsonl", taken), own_lines.session_lines(conversation)
         for name, key in ((f"{place}.meta.json", "meta"), (f"{place}/custom-title.json", "custom-title")):
             if isinstance(conversation.extra.get(key), dict):
                 yield f"{folder}/{name}", [conversation.extra[key]]
@@ -87,13 +87,13 @@ def _files(
         run.note_not_preserved(conversation, "", "a conversation without text and tool calls")
         return
     if not is_subagent or link is None:
-        yield _free(f"{folder}/{session}", ".jsonl", taken), lines
+        yield free_path(f"{folder}/{session}", ".jsonl", taken), lines
         return
     parent = session_uuid(Conversation(id=link.conversation_id, source=conversation.source))
     agent = f"agent-{session.replace('-', '')[:16]}"
     for line in lines:
         line |= {"sessionId": parent, "agentId": agent.removeprefix("agent-"), "isSidechain": True}
-    yield _free(f"{folder}/{parent}/subagents/{agent}", ".jsonl", taken), lines
+    yield free_path(f"{folder}/{parent}/subagents/{agent}", ".jsonl", taken), lines
     meta = {"agentType": "general-purpose", "description": conversation.title, "toolUseId": link.call_id}
     given = {name: value for name, value in meta.items() if value is not None}
     yield f"{folder}/{parent}/subagents/{agent}.meta.json", [given]
@@ -114,13 +114,3 @@ def _own_place(conversation: Conversation) -> str:
 
 def _name(text: str) -> str:
     return text if is_safe_name(text) else safe_name(text, text)
-
-
-def _free(path: str, suffix: str, taken: set[str]) -> str:
-    """Return a path that no other conversation of this run has."""
-    number, free = 1, path
-    while free in taken:
-        number += 1
-        free = f"{path}-{number}"
-    taken.add(free)
-    return free + suffix
