@@ -44,7 +44,7 @@ def default_homes(info: ReaderInfo) -> list[str]:
 
 
 def _with_moved(homes: Iterable[str]) -> list[str]:
-    """Patterns, and those in the folders that environment variables name instead of the usual ones."""
+    """Patterns, and those in the folders that environment variables name instead of the default ones."""
     patterns = [*homes]
     return patterns + [
         variable + home.removeprefix(default)

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     )
     from agent_journal.journal.verification import CheckReport
     from agent_journal.journal.watch import Watcher
+    from agent_journal.search.facets import Facets, FacetValue
     from agent_journal.search.marking import Snippet
     from agent_journal.search.query import Query, RejectedFilter
     from agent_journal.search.spelling import Correction
@@ -103,6 +104,7 @@ _NAMES = {
     ),
     "journal.verification": "CheckReport",
     "journal.watch": "Watcher",
+    "search.facets": "Facets FacetValue",
     "search.marking": "Snippet",
     "search.query": "Query RejectedFilter",
     "search.spelling": "Correction",

@@ -1,4 +1,4 @@
-"""Tells an open page that its conversation has grown, by server-sent events."""
+"""Notify an open page that its conversation has grown, by server-sent events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_journal.web.site import Site
 
 _POLL_S = 2.0
-_KEEP_ALIVE_POLLS = 8
+_MAX_QUIET_POLLS = 8
 """A line that says nothing shows that the connection has ended."""
 
 
@@ -43,7 +43,7 @@ async def _events(site: Site, name: str) -> AsyncIterator[str]:
             if version != known:
                 known = version
                 yield f"data: {json.dumps(await run_in_threadpool(_state, site, name))}\n\n"
-            elif polls % _KEEP_ALIVE_POLLS == 0:
+            elif polls % _MAX_QUIET_POLLS == 0:
                 yield ":\n\n"
         except AgentJournalError:
             # The journal is being changed, or the conversation was forgotten: the next request says so.
