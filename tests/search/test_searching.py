@@ -254,6 +254,7 @@ def test_hits_without_the_words_are_marked(config: Config, tmp_path: Path) -> No
     soup = chat("soup", said("s1", "sounds of cooking lentil soup with carrots", 2))
     keep(config, tmp_path, bikes, soup)
     with Journal(config) as journal:
+        journal.embed()
         answer = journal.search("cycling sounds", mode="hybrid")
 
     marks = {hit.conversation.id: hit.is_semantic_only for hit in answer.hits if hit.conversation}
