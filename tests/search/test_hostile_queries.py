@@ -13,6 +13,7 @@ from agent_journal.search.entry import Entry
 from agent_journal.search.lexical import Index
 from agent_journal.search.marking import Highlighter
 from agent_journal.search.query import Filters, Query, Term, parse
+from agent_journal.search.questions import describe_group
 from agent_journal.search.scanning import Scan
 from tests.examples import examples
 
@@ -102,6 +103,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 def test_hostile(index: Index, text: str) -> None:
     query, _ = index.correct(parse(text, now=1e9))
     index.rank(query, 10)
+    check_counts(index, query)
     Highlighter(query).snippet([("text", text) for text in TEXTS])
     assert Scan(lambda: ENTRIES, lambda _: ["one"]).rank(query, 10) is not None
     index.search(parse(text, Filters(sources=(text,), fields=("tool", text))), limit=10)
@@ -143,11 +145,29 @@ def test_any_grammar(index: Index, text: str) -> None:
     everything_takes(index, text)
 
 
+def check_counts(index: Index, query: Query) -> None:
+    """Facets count what matches, and what is missing is in no entry."""
+    facets, keys = index.facets(query), set(index.matching_keys(query, 10))
+    if keys:
+        assert (len(keys), len(keys), True) == (
+            facets.total,
+            sum(each.matches for each in facets.values["source"]),
+            facets.has_all_words,
+        )
+    assert index.keys_with_words(query, [1, 2, 3]) <= {1, 2, 3}
+    for group in index.read_question(query).absent:
+        assert describe_group(group)
+        assert (
+            [] == index.search(Query((group,), filters=Filters(fields=query.filters.fields)), limit=1).entries
+        )
+
+
 def everything_takes(index: Index, text: str) -> None:
     """Index, snippets and rows make something of a text, and agree on what must not be found."""
     query, _ = index.correct(parse(text, now=1e9))
     found = {each.key for each in index.rank(query, 10).entries}
     assert found <= set(range(1, len(TEXTS) + 1))
+    check_counts(index, query)
     Highlighter(query).snippet(("text", each) for each in TEXTS)
     scan = Scan(lambda: ENTRIES, lambda _: ["one"])
     scanned = {each.key for each in scan.rank(query._replace(groups=()), 10).entries}
