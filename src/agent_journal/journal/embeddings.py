@@ -404,7 +404,7 @@ def embed_newest(archive: Archive, config: Config) -> None:
     What cannot be computed is missing until the next time, and a search says so.
     """
     limit = _min_background_entries(config) if config.index.vector.background else _MAX_NEWEST_ENTRIES
-    if not 0 < _count_missing(archive, vectors_folder(config)) < limit:
+    if not 0 < count_missing(archive, vectors_folder(config)) < limit:
         return
     model = choose_model(config).model
     if model is not None:
@@ -421,7 +421,7 @@ def _min_background_entries(config: Config) -> int:
 
 def start_in_background(archive: Archive, config: Config) -> bool:
     """Start a process that computes vectors if many are missing; return whether one is running."""
-    is_worth_it = _count_missing(archive, vectors_folder(config)) >= _min_background_entries(config)
+    is_worth_it = count_missing(archive, vectors_folder(config)) >= _min_background_entries(config)
     if not is_worth_it and not _lacks_sentences(archive, config):
         return False
     if running_process(config):
@@ -450,10 +450,10 @@ def _lacks_sentences(archive: Archive, config: Config) -> bool:
     name = models.expected_model_name(settings.model_path, allow_custom=settings.model_use == "all")
     if not sentence.model_name() or name != static.model_name():
         return False
-    return _count_missing(archive, sentence_folder(config)) > 0
+    return count_missing(archive, sentence_folder(config)) > 0
 
 
-def _count_missing(archive: Archive, folder: Path) -> int:
+def count_missing(archive: Archive, folder: Path) -> int:
     """Return about how many entries lack vectors, without numpy, whose import takes longer than a sync."""
     try:
         info = vectors.read_info(folder)

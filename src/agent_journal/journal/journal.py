@@ -447,7 +447,7 @@ class Journal(Closing):
         that is writing. The journal is created if there is none. A few new entries get their embeddings at
         once; `embed` or `embed_in_background` computes those of many.
         """
-        from agent_journal.journal import importing, upkeep  # noqa: PLC0415 (a search does not need it)
+        from agent_journal.journal import importing  # noqa: PLC0415 (a search does not need it)
         from agent_journal.notes import Notes  # noqa: PLC0415
 
         infos, notes = importing.infos_of(sources), note or Notes()
@@ -461,7 +461,7 @@ class Journal(Closing):
                 on_unchanged=on_unchanged,
                 on_wait=on_wait,
             )
-        upkeep.embed_newest(self._config)
+        self._embed_newest()
         return summary
 
     def import_(
@@ -478,7 +478,7 @@ class Journal(Closing):
         What the user excluded is skipped, and noted. A few new entries get their embeddings at once.
         """
         from agent_journal.discovery.excluded import Refused  # noqa: PLC0415
-        from agent_journal.journal import importing, upkeep  # noqa: PLC0415
+        from agent_journal.journal import importing  # noqa: PLC0415
         from agent_journal.journal.import_totals import ImportTotals  # noqa: PLC0415
 
         refused, totals = Refused(self._config, os.environ), ImportTotals()
@@ -498,7 +498,7 @@ class Journal(Closing):
                 is_refused=refused.really,
                 on_wait=on_wait,
             )
-        upkeep.embed_newest(self._config)
+        self._embed_newest()
         return totals
 
     def watch(
@@ -656,10 +656,13 @@ class Journal(Closing):
         return upkeep.embed(self._config, from_scratch=from_scratch, seconds=seconds, on_progress=on_progress)
 
     def embed_in_background(self) -> bool:
-        """Start a process that computes missing embeddings; return whether one is running."""
-        from agent_journal.journal import upkeep  # noqa: PLC0415
+        """Start a process that computes embeddings if many are missing; return whether one is running."""
+        if not (self._config.index.vector.enabled and self._config.index.vector.background):
+            return False
+        from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
 
-        return upkeep.embed_in_background(self._config)
+        with self._reading() as session:
+            return embeddings.start_in_background(session.archive, self._config)
 
     def close(self) -> None:
         """Close the files. Calls in other threads finish; later ones are refused."""
@@ -668,6 +671,17 @@ class Journal(Closing):
             resources, self._search_resources = self._search_resources, None
         if resources is not None:
             resources.close()
+
+    def _embed_newest(self) -> None:
+        """Compute the embeddings of new entries; most syncs find none, and open nothing for that."""
+        from agent_journal.journal import embeddings, upkeep  # noqa: PLC0415 (few verbs need it)
+
+        with self._reading() as session:
+            is_complete = not embeddings.count_missing(
+                session.archive, embeddings.vectors_folder(self._config)
+            )
+        if not is_complete:
+            upkeep.embed_newest(self._config)
 
     def _reading(self) -> AbstractContextManager[ReadSession]:
         return self._sessions.lend()
