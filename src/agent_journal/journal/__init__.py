@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from agent_journal.archive.vault_checks import CheckOutcome
     from agent_journal.blame.answer import Blame, BlamedEdit
     from agent_journal.journal.answer import MODES, Answer, Hit, Mode, RelatedHit
+    from agent_journal.discovery import EncryptedFiles
     from agent_journal.journal.clock import utc_now
     from agent_journal.journal.doctor import Finding
     from agent_journal.journal.embeddings import State
@@ -81,6 +82,7 @@ _NAMES = {
     "archive.vault_checks": "CheckOutcome",
     "blame.answer": "Blame BlamedEdit",
     "archive.restoring": "RestoredFile",
+    "discovery": "EncryptedFiles",
     "journal.clock": "utc_now",
     "journal.doctor": "Finding",
     "journal.embeddings": "State",
@@ -130,6 +132,7 @@ __all__ = [
     "Correction",
     "Counts",
     "Damage",
+    "EncryptedFiles",
     "EntryView",
     "Erased",
     "ExportChoice",
