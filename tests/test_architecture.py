@@ -84,6 +84,7 @@ def test_imports_go_downwards(path: Path) -> None:
             assert layers()[there] < layers()[here], f"{here} imports {name}"
 
 
+CHANGING_METHODS = ("clear", "pop", "popitem", "setdefault", "update")
 FRONT_ENDS = ("cli", "mcp", "web")
 
 
@@ -122,6 +123,26 @@ def test_results_of_a_journal_become_json_by_themselves(path: Path) -> None:
         if isinstance(value, ast.Attribute)
     ]
     assert fields == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_changes_the_environment(path: Path) -> None:
+    """It belongs to the whole process, in which several journals may be open."""
+    changed = [
+        f"line {node.lineno}"
+        for node in nodes_of(path)
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.ctx, ast.Store | ast.Del)
+            and ast.unparse(node.value) == "os.environ"
+        )
+        or (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func)
+            in {"os.putenv", "os.unsetenv", *(f"os.environ.{name}" for name in CHANGING_METHODS)}
+        )
+    ]
+    assert changed == []
 
 
 def test_the_table_of_layers_lists_what_is_there() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from agent_journal.archive.recording import full_path, stream_of
 from agent_journal.archive.salvage import PatchedVault, readable_items
@@ -39,6 +39,10 @@ class RestoredFile(NamedTuple):
     size: int = 0
     reason: str = ""
     """Why it was not restored."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {"path": self.path, "state": self.state, "bytes": self.size, "reason": self.reason}
 
 
 class _Original(NamedTuple):

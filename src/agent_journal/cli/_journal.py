@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from agent_journal import config
-from agent_journal.cli._home import home
+from agent_journal.cli._home import environment, home
 from agent_journal.journal import Journal
 from agent_journal.terminal import say
 from agent_journal.text.humanize import count
@@ -22,12 +21,12 @@ MAX_PRINTED_PROBLEMS = 20
 
 def settings() -> Config:
     """The configuration of the journal."""
-    return config.load(home(), os.environ)
+    return config.load(home(), environment())
 
 
 def open_journal(config_: Config | None = None) -> Journal:
     """The journal; without a configuration, for a command that needs no settings."""
-    return Journal(config_ or config.defaults(home(), os.environ), report_upgrade)
+    return Journal(config_ or config.defaults(home(), environment()), report_upgrade)
 
 
 def writable_journal() -> Journal:

@@ -100,7 +100,7 @@ def _report(session: WrittenSession, arguments: list[str], project: str, *, as_j
     assignment = f"{session.variable}={quote(session.root)} " if session.variable else ""
     text = f"cd {quote(project)} && {assignment}{' '.join(map(quote, arguments))}"
     if as_json:
-        show_json({"id": session.id, "files": session.paths, "is_new": session.is_new, "command": text})
+        show_json({**session.to_dict(), "command": text})
         return
     if session.is_new:
         say(f"aj: Wrote {count(len(session.paths), 'file')} below {quoted(session.root)}.")

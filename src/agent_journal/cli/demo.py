@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import tempfile
 from pathlib import Path
@@ -17,7 +16,7 @@ from agent_journal.cli import show as showing
 from agent_journal.errors import CannotWrite
 from agent_journal.journal import demo
 from agent_journal.terminal import show
-from agent_journal.terminal.command_name import VARIABLE, command_name
+from agent_journal.terminal.command_name import command_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +58,7 @@ def command(*, keep: Path | None) -> None:
 
 def _tour(home: Path, aj: str) -> None:
     demo.fill(home)
-    _switch_to(home)
+    _home.use(str(home), ignore_variables=True)  # also in the environment of somebody who has settings
     for number, (verb, arguments, summary) in enumerate(_TOUR, 1):
         show(("dim", f"{number}. {summary}"))
         show(("strong", f"$ {aj} {arguments}"))
@@ -67,13 +66,6 @@ def _tour(home: Path, aj: str) -> None:
         with verb.make_context(f"aj {name}", rest) as context:
             verb.invoke(context)
         show("")
-
-
-def _switch_to(home: Path) -> None:
-    """Use the sample journal from here on, and ignore settings in the environment."""
-    for name in [name for name in os.environ if name.startswith("AJ_") and name != VARIABLE]:
-        del os.environ[name]
-    _home.use(str(home))
 
 
 def _next_steps(aj: str) -> Iterator[str]:

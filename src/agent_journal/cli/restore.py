@@ -37,7 +37,7 @@ def command(*, names: tuple[str, ...], folder: str | None, as_json: bool) -> int
     refused = [each for each in files if each.state in {"different", "not restorable"}]
     if as_json:
         for each in files:
-            show_json({"path": each.path, "state": each.state, "bytes": each.size, "reason": each.reason})
+            show_json(each.to_dict())
         show_json({"restored": _number(files, "restored"), "files": len(files)})
     else:
         _show(files)

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     )
     from agent_journal.archive.vault_checks import CheckOutcome
     from agent_journal.blame.answer import Blame, BlamedEdit
-    from agent_journal.journal.answer import MODES, Answer, Hit, Mode, RelatedHit
     from agent_journal.discovery import EncryptedFiles
+    from agent_journal.journal.answer import MODES, Answer, Hit, Mode, RelatedHit
     from agent_journal.journal.clock import utc_now
     from agent_journal.journal.doctor import Finding
     from agent_journal.journal.embeddings import State

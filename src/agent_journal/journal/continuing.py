@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -37,6 +37,10 @@ class WrittenSession(NamedTuple):
     """Whether it was written now; otherwise the same files were there already."""
     variable: str | None
     """The environment variable that must name the folder, if it is not the default one."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {"id": self.id, "files": self.paths, "is_new": self.is_new}
 
 
 class _MemoryBundle:
