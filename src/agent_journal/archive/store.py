@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias,
 
 import msgspec
 
+from agent_journal.archive.activity import ActivitySums
 from agent_journal.archive.candidates import Stat
 from agent_journal.archive.manifest import Manifest
 from agent_journal.archive.vault import Catalog
@@ -308,7 +309,7 @@ class Erasing(msgspec.Struct, kw_only=True):
     """Hashes of the names that the user gave."""
 
 
-class Store(Catalog, Protocol):
+class Store(Catalog, ActivitySums, Protocol):
     """Rows of one journal. Only the process that holds the journal's lock may write.
 
     Writing methods are called inside a `transaction`, except `add_locations`, `backup` and `compact`.

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from agent_journal.journal.search_resources import SearchResources
     from agent_journal.journal.sessions import Damage, ReadSession
     from agent_journal.journal.shown import ShownCache, ShownConversation, ShownEntries
-    from agent_journal.journal.status import JournalStatus, UnreadFile
+    from agent_journal.journal.status import Activity, JournalStatus, UnreadFile
     from agent_journal.journal.verification import CheckReport
     from agent_journal.journal.watch import Watcher
     from agent_journal.model import Conversation, Link, Media, Memory
@@ -357,6 +357,13 @@ class Journal(Closing):
             return build_report(
                 session.archive.store, self._config, by, wanted, zone=zone, now=now, estimate=estimate
             )
+
+    def activity(self) -> Activity:
+        """Return when messages were written, and how often tools were called and failed."""
+        from agent_journal.journal.status import read_activity  # noqa: PLC0415
+
+        with self._reading() as session:
+            return read_activity(session.archive)
 
     def count(self) -> Counts:
         """Return how much is in the journal."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -14,6 +14,7 @@ from agent_journal.journal.upkeep import disk_usage
 
 if TYPE_CHECKING:
     from agent_journal.archive import Archive
+    from agent_journal.archive.activity import ToolSum
     from agent_journal.config import Config
 
 
@@ -67,6 +68,20 @@ class UnreadFile(msgspec.Struct, kw_only=True):
     def to_dict(self) -> dict[str, Any]:
         """Return this as JSON values."""
         return {"file": self.file, "status": self.status, "bytes": self.bytes, "notes": self.notes}
+
+
+class Activity(NamedTuple):
+    """When messages were written, and how often tools were called and failed."""
+
+    messages_by_hour: dict[str, int]
+    """By hour in UTC: `2026-03-12T10`."""
+    tools: list[ToolSum]
+    """The most called one first."""
+
+
+def read_activity(archive: Archive) -> Activity:
+    """Return the activity in all of a journal."""
+    return Activity(messages_by_hour=archive.store.messages_by_hour(), tools=archive.store.tool_sums())
 
 
 def read_status(archive: Archive, config: Config) -> JournalStatus:

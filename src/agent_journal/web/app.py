@@ -12,7 +12,17 @@ from starlette.routing import Mount, Route
 from agent_journal.crash_reports import FOLDER, CrashReports
 from agent_journal.errors import AgentJournalError
 from agent_journal.web.site import Site
-from agent_journal.web.views import branches, conversation, errors, home, live, media, search, static
+from agent_journal.web.views import (
+    branches,
+    conversation,
+    errors,
+    home,
+    live,
+    media,
+    overview,
+    search,
+    static,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +37,7 @@ if TYPE_CHECKING:
 
 _VIEWS: dict[str, View] = {
     "/": home.show,
+    "/overview": overview.show,
     "/list": home.show_list,
     "/search": search.show,
     "/facets": search.show_facets,

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from agent_journal.journal import Filter, Listed
     from agent_journal.journal.answer import Answer, Mode
     from agent_journal.journal.shown import ShownConversation, ShownEntries
+    from agent_journal.journal.status import Activity
     from agent_journal.model import Conversation, Event, Media, Message, Relation
     from agent_journal.search.query import Filters
+    from agent_journal.usage import By, Report
 
 _MAX_OPEN_CONVERSATIONS = 16
 _MAX_READ_ENTRIES = 500
@@ -152,6 +154,14 @@ class JournalAccess(Closing):
             while len(self._open) > _MAX_OPEN_CONVERSATIONS:
                 self._open.popitem(last=False)
         return opened
+
+    def activity(self) -> Activity:
+        """When messages were written, and how often tools were called and failed."""
+        return self._opened().activity()
+
+    def usage(self, by: By) -> Report:
+        """The tokens that were used, and what they cost."""
+        return self._opened().usage(by)
 
     def version(self, name: str) -> tuple[int, str | None, int]:
         """What changes whenever a conversation does."""

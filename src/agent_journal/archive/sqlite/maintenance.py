@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from agent_journal.archive.bodies import entry_of, restore_columns
 from agent_journal.archive.rows import content_hash, detail_of, memory_hash, memory_of, row_of
+from agent_journal.archive.sqlite.activity import Activity
 from agent_journal.archive.sqlite.connection import IN_VALUES, as_json, create_private_file
 from agent_journal.archive.sqlite.entries import DECODE_ERRORS, ENTRY_COLUMNS
 from agent_journal.archive.sqlite.ledger import Ledger
@@ -18,7 +19,6 @@ from agent_journal.archive.sqlite.prompts import tombstone
 from agent_journal.archive.sqlite.provenance import IS_FULL_CONTENT
 from agent_journal.archive.sqlite.reimport import Reimport
 from agent_journal.archive.sqlite.schema import SUMS, migrate
-from agent_journal.archive.sqlite.spending import Spending
 from agent_journal.archive.store import Erasing, Namesake
 from agent_journal.errors import CannotWrite, DamagedArchive
 from agent_journal.model import Event, ids, timestamps
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent_journal.model import Conversation, Message
 
 
-class Maintenance(Spending, Reimport, Ledger):
+class Maintenance(Activity, Reimport, Ledger):
     """The part of the store that forgets, repairs, checks and copies."""
 
     # Forgetting

@@ -112,6 +112,7 @@ document.addEventListener("click", (event) => {
 
 startPalette([
   { label: "All conversations", key: "", run: () => visit(document.querySelector(".brand").href) },
+  { label: "Overview: days, cost, tools", key: "", run: () => visit(document.querySelector("a[aria-label='Overview']").href) },
   { label: "Expand or collapse thinking", run: actions.thinking },
   { label: "Expand or collapse tools", key: "t", run: actions.calls },
   { label: "Unified or split diffs", run: actions.split },
