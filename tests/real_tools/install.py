@@ -36,7 +36,7 @@ def install(tool: Tool, folder: Path) -> Path:
 
 
 def _npm(package: Package) -> list[list[str]]:
-    wanted = [f"{package.name}@latest", *package.extra]
+    wanted = [f"{package.name}@{package.version}", *package.extra]
     return [
         ["npm", "init", "-y"],
         ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", *wanted],

@@ -36,6 +36,8 @@ class Package:
 
     registry: Literal["npm", "pypi"]
     name: str
+    version: str = "latest"
+    """Of a package from npm."""
     extra: tuple[str, ...] = ()
 
 

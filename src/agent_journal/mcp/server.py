@@ -78,7 +78,7 @@ class _Handlers:
         """List the last conversations."""
         arguments = {"cursor": params.cursor} if params is not None and params.cursor else {}
         try:
-            answer = await self._call(context, "list", {**arguments, "project": "*"})
+            answer = await self._call(context, "list", {**arguments, "project": "*"}, "resources/list")
         except BadArguments as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         except AgentJournalError:  # without a journal there are none
@@ -119,7 +119,7 @@ class _Handlers:
         if message:
             arguments["message"] = unquote(message)
         try:
-            answer = await self._call(context, "read", arguments)
+            answer = await self._call(context, "read", arguments, "resources/read")
         except (BadArguments, NoSuchConversation, NoSuchMessage) as error:
             raise MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri}) from error
         except AgentJournalError as error:
@@ -149,14 +149,18 @@ class _Handlers:
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
 
     async def _call(
-        self, context: ServerRequestContext[Any], tool: str, arguments: dict[str, Any]
+        self,
+        context: ServerRequestContext[Any],
+        tool: str,
+        arguments: dict[str, Any],
+        logged_as: str = "",
     ) -> Envelope:
         """Call a tool in a thread; an answer that takes too long is given up."""
         client = context.session.client_params
         name = "" if client is None else client.client_info.name[:_MAX_CLIENT_CHARS]
         with anyio.move_on_after(TIMEOUT_S):
             return await anyio.to_thread.run_sync(
-                partial(self._service.call, tool, arguments, name),
+                partial(self._service.call, tool, arguments, name, logged_as=logged_as),
                 abandon_on_cancel=True,
                 limiter=self._threads,
             )

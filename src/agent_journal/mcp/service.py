@@ -35,10 +35,15 @@ class Service(Closing):
         self._log = QueryLog(config.home)
         self._times: deque[float] = deque()
 
-    def call(self, tool: str, arguments: dict[str, Any], client: str = "") -> Envelope:
-        """Return the answer of a tool; raises AgentJournalError with what to report."""
+    def call(
+        self, tool: str, arguments: dict[str, Any], client: str = "", *, logged_as: str = ""
+    ) -> Envelope:
+        """Return the answer of a tool; raises AgentJournalError with what to report.
+
+        `logged_as` names in the log what was asked for by other means than the tool.
+        """
         began = time.monotonic()
-        entry = LogEntry(at=utc_now(), client=client, tool=tool, arguments=arguments, ms=0)
+        entry = LogEntry(at=utc_now(), client=client, tool=logged_as or tool, arguments=arguments, ms=0)
         try:
             self._count_call(began)
             check_arguments(tool, arguments)

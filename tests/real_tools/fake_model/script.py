@@ -155,13 +155,25 @@ def _started_agent(results: dict[str, str]) -> str:
 def _planned(kind: str, argument: str, tools: list[OfferedTool]) -> PlannedCall | None:
     if kind == "call":
         name, _, arguments = argument.partition(" | ")
-        tool = next((each for each in tools if each.name == name.strip()), None)
+        tool = next((each for each in tools if each.name == name.strip()), None) or _served(name, tools)
         tool = tool or OfferedTool(name=name.strip(), schema={})
         return PlannedCall(
             tool=tool, arguments=arguments if tool.call_shape == "custom" else json.loads(arguments)
         )
     tool = _tool_for(kind, tools)
     return PlannedCall(tool=tool, arguments=_arguments(kind, tool.schema, argument)) if tool else None
+
+
+def _served(name: str, tools: list[OfferedTool]) -> OfferedTool | None:
+    """The tool of an MCP server, as `SERVER/TOOL`: clients put the server's name before it in many ways."""
+    server, separator, own_name = name.strip().partition("/")
+    wanted = f"_{_plain(server)}_{_plain(own_name)}"
+    names = ((each, f"_{_plain(each.namespace or '')}_{_plain(each.name)}") for each in tools)
+    return next((each for each, full in names if separator and _plain(full).endswith(wanted)), None)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower())
 
 
 def _tool_for(kind: str, tools: list[OfferedTool]) -> OfferedTool | None:
