@@ -12,9 +12,7 @@ from agent_journal.errors import AgentJournalError, TooManyCalls
 from agent_journal.inputs.closeable import Closing
 from agent_journal.journal import Journal, utc_now
 from agent_journal.mcp.answers import Call, Envelope, encode, envelope
-from agent_journal.mcp.arguments import check_arguments
 from agent_journal.mcp.log import LogEntry, QueryLog
-from agent_journal.mcp.tools import ANSWERS
 
 if TYPE_CHECKING:
     from agent_journal.config import Config
@@ -42,6 +40,8 @@ class Service(Closing):
 
         `logged_as` names in the log what was asked for by other means than the tool.
         """
+        from agent_journal.mcp.arguments import check_arguments  # noqa: PLC0415 (the server starts faster without)
+
         began = time.monotonic()
         entry = LogEntry(at=utc_now(), client=client, tool=logged_as or tool, arguments=arguments, ms=0)
         try:
@@ -64,6 +64,8 @@ class Service(Closing):
                 self._journal.close()
 
     def _answer(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        from agent_journal.mcp.tools import ANSWERS  # noqa: PLC0415 (likewise)
+
         try:
             return ANSWERS[tool](Call(tool, arguments, self._opened(), self.scope))
         except AgentJournalError:
