@@ -1,0 +1,8 @@
+CREATE TABLE sessions (id, description, working_dir, created_at, updated_at, extension_data, total_tokens, input_tokens, output_tokens, schedule_id);
+CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content_json TEXT, created_timestamp INTEGER, timestamp TIMESTAMP, tokens INTEGER);
+INSERT INTO sessions VALUES ('20250901_1', 'Old columns', '/home/ana', '2025-09-01 10:00:00', '2025-09-01 10:00:09', '{bad', 9, 8, 1, NULL);
+INSERT INTO sessions VALUES (NULL, 'no id', '/', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO messages VALUES (1, '20250901_1', 'user', 'not JSON', 1756720800, '2025-09-01 10:00:00', NULL);
+INSERT INTO messages VALUES (2, '20250901_1', 'gander', '[{"type": "feather", "size": 3}, "loose", {"type": "text"}]', 1756720801000, '2025-09-01 10:00:00', NULL);
+INSERT INTO messages VALUES (3, '20250901_1', 'assistant', '[{"type": "toolRequest", "id": "t1", "toolCall": {"status": "error", "error": "arguments are no JSON"}}, {"type": "frontendToolRequest", "id": "t2", "toolCall": {"status": "success", "value": {"name": "paint", "arguments": {}}}}, {"type": "redactedThinking", "data": "b3BhcXVl"}, {"type": "image", "data": "aGk=", "mimeType": "image/png"}]', 1756720802, '2025-09-01 10:00:00', NULL);
+INSERT INTO messages VALUES (4, '20250901_1', 'user', '[{"type": "toolResponse", "id": "t1", "toolResult": {"status": "success", "value": [{"type": "text", "text": "as a list"}]}}, {"type": "toolResponse", "id": "t2", "toolResult": {"status": "odd", "value": {"content": [{"type": "resource", "resource": {"uri": "file:///a", "text": "x"}}], "structuredContent": {"n": 1}, "isError": true}}}, {"type": "toolResponse", "id": "t3", "toolResult": "lost"}]', 1756720803, '2025-09-01 10:00:00', NULL);
