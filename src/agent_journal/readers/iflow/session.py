@@ -164,7 +164,7 @@ def conversation(source: Input, note: Notes, name: str) -> Conversation:
 
 def _with_output(result: ToolResult) -> ToolResult:
     """Return a result with the text of its response, which is inside of an object."""
-    raw = result.output[0].data if result.output.__class__ is list and result.output else None  # type: ignore[union-attr] # an object
+    raw: Any = result.output[0].data if result.output.__class__ is list and result.output else None  # type: ignore[union-attr] # an object
     response: Any = raw.get("responseParts") if raw.__class__ is dict else None
     response = response.get("functionResponse") if response.__class__ is dict else None
     answer = response.get("response") if response.__class__ is dict else None
