@@ -62,6 +62,7 @@ class Tool:
 
     Each function runs the tool in the sandbox until it is done. Where a tool cannot do something, it
     is None and `absent` says why, by scenario. `ask_with_image` takes the prompt and the image's path.
+    `resume_session` takes the id of a session and the prompt.
     `own_words` are patterns of what the tool itself writes among the person's words: `/compact`, a notice.
     `notes` are parts of what a reader rightly notes about it, such as times without a zone.
     """
@@ -74,6 +75,7 @@ class Tool:
     configure: Callable[[Sandbox], None]
     ask: Callable[[Sandbox, str], None]
     resume: Callable[[Sandbox, str], None]
+    resume_session: Callable[[Sandbox, str, str], None] | None = None
     fork: Callable[[Sandbox, str], None] | None = None
     compact: Callable[[Sandbox], None] | None = None
     ask_with_image: Callable[[Sandbox, str, Path], None] | None = None

@@ -31,6 +31,10 @@ def _resume(sandbox: Sandbox, prompt: str) -> None:
     sandbox.run("claude", "-p", prompt, "--continue", *_OPTIONS, prompt=prompt)
 
 
+def _resume_session(sandbox: Sandbox, session: str, prompt: str) -> None:
+    sandbox.run("claude", "-p", prompt, "--resume", session, *_OPTIONS, prompt=prompt)
+
+
 def _fork(sandbox: Sandbox, prompt: str) -> None:
     sandbox.run("claude", "-p", prompt, "--continue", "--fork-session", *_OPTIONS, prompt=prompt)
 
@@ -60,6 +64,7 @@ TOOL = Tool(
     configure=_configure,
     ask=_ask,
     resume=_resume,
+    resume_session=_resume_session,
     fork=_fork,
     compact=_compact,
     ask_with_image=_ask_with_image,

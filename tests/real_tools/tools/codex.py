@@ -39,6 +39,10 @@ def _resume(sandbox: Sandbox, prompt: str) -> None:
     sandbox.run("codex", "exec", "resume", "--last", *_OPTIONS, prompt, prompt=prompt)
 
 
+def _resume_session(sandbox: Sandbox, session: str, prompt: str) -> None:
+    sandbox.run("codex", "exec", "resume", session, *_OPTIONS, prompt, prompt=prompt)
+
+
 def _fork(sandbox: Sandbox, prompt: str) -> None:
     """The session's id ends the name of its only file."""
     (rollout,) = sandbox.home.glob(".codex/sessions/*/*/*/rollout-*.jsonl")
@@ -69,6 +73,7 @@ TOOL = Tool(
     configure=_configure,
     ask=_ask,
     resume=_resume,
+    resume_session=_resume_session,
     fork=_fork,
     compact=_compact,
     ask_with_image=_ask_with_image,
