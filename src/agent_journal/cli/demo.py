@@ -58,7 +58,7 @@ def command(*, keep: Path | None) -> None:
 
 def _tour(home: Path, aj: str) -> None:
     demo.fill(home)
-    _home.use(str(home), ignore_variables=True)  # also in the environment of somebody who has settings
+    _home.use(str(home), ignore_variables=True)  # also in the environment of a user who has settings
     for number, (verb, arguments, summary) in enumerate(_TOUR, 1):
         show(("dim", f"{number}. {summary}"))
         show(("strong", f"$ {aj} {arguments}"))
