@@ -144,7 +144,7 @@ def test_what_is_not_opened_is_to_be_unpacked(tmp_path: Path) -> None:
     told = run("import outer.zip takeout.tgz", tmp_path).stderr.decode()
 
     assert told.count(": it is packed in a way that is not opened; unpack it, and give what is in it\n") == 2
-    assert "/outer.zip/inner.zip: unknown-file: " in told
+    assert "Unknown format of " in told
 
 
 @pytest.mark.parametrize("arguments", ["sync --source tea", "import -f tea .", "import -f chatgpt@3 none"])

@@ -11,6 +11,7 @@ from agent_journal.cli._journal import MAX_PRINTED_PROBLEMS
 from agent_journal.cli._run import FAILED, INTERRUPTED, PARTLY
 from agent_journal.journal import ImportTotals, Status
 from agent_journal.journal.import_totals import is_problem
+from agent_journal.notes import Kind
 from agent_journal.terminal import progress, say, show, show_json
 from agent_journal.text.humanize import count, missing_files, size
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # A rate is meaningless for fewer bytes.
 _MIN_BYTES_FOR_RATE = 10_000_000
+_UNREAD = {Status.UNREADABLE, Status.UNKNOWN}
+_IN_WORDS = {Kind.UNREADABLE_FILE: "Cannot read", Kind.UNKNOWN_FILE: "Unknown format of"}
 
 
 class Report:
@@ -87,7 +90,7 @@ class Report:
             self.totals.unchanged, self.totals.missing = summary.unchanged, summary.missing
         if self._as_json:
             show_json({"total": True, **self.totals.to_dict(), "seconds": round(seconds, 3)})
-        else:
+        elif summary is not None or self._read_count() or not self._problems:
             self._show_total(seconds, is_sync=summary is not None)
         for results in (self._problems, self._pending, self._forgotten):
             _print_results(results)
@@ -97,15 +100,18 @@ class Report:
         nothing_imported = summary is None and not self.totals.conversations and not self.totals.new_memories
         return FAILED if nothing_imported else PARTLY
 
+    def _read_count(self) -> int:
+        """How many files were read: neither unreadable nor of an unknown format."""
+        return self.totals.files - sum(result.status in _UNREAD for result in self._problems)
+
     def _show_total(self, seconds: float, *, is_sync: bool) -> None:
         totals = self.totals
         rate = f", {totals.bytes / 1e6 / seconds:,.0f} MB/s" if totals.bytes > _MIN_BYTES_FOR_RATE else ""
         memories = (
             f", {count(totals.new_memories, 'new memory', 'new memories')}" if totals.new_memories else ""
         )
-        read = totals.files - sum(result.status == Status.UNREADABLE for result in self._problems)
         show(
-            f"{count(read, 'file')} read, {count(totals.conversations, 'conversation')}, "
+            f"{count(self._read_count(), 'file')} read, {count(totals.conversations, 'conversation')}, "
             f"{count(totals.new_messages, 'new entry', 'new entries')}{memories} "
             f"({seconds:.1f} s{rate})"
         )
@@ -126,9 +132,19 @@ def _print_notes(notes: list[Note]) -> None:
         say(f"note: … and {len(notes) - MAX_PRINTED_PROBLEMS:,} more")
 
 
+def _describe(result: Result) -> str:
+    """What went wrong with a file: its first note, in words if the note says no more than the status."""
+    note = result.notes[0] if result.notes else result.status
+    for kind, beginning in _IN_WORDS.items():
+        location, separator, detail = note.partition(f": {kind.label}: ")
+        if separator:
+            return f"aj: {beginning} {location}: {detail}"
+    return f"{result.status}: {note}"
+
+
 def _print_results(results: list[Result]) -> None:
     """Print the first of several results, each with its first note."""
     for result in results[:MAX_PRINTED_PROBLEMS]:
-        say(f"{result.status}: {result.notes[0] if result.notes else result.status}")
+        say(_describe(result))
     if len(results) > MAX_PRINTED_PROBLEMS:
         say(f"… and {len(results) - MAX_PRINTED_PROBLEMS:,} more; 'aj status --problems' lists them")

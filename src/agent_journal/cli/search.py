@@ -169,10 +169,11 @@ def command(
     filter_values["projects"] = tuple(map(project_text, filter_values["projects"]))
     query = parse(" ".join(words), Filters(**filter_values), now)
     if not names and _is_empty(query) and not (only_facets and not words):
-        if not words:
+        if not "".join(words).strip():
             raise click.UsageError("Enter words to search for, or an option such as --project.")
-        say("aj: The query has no words or numbers; punctuation and emoji alone cannot be found.")
-        return
+        raise click.UsageError(
+            "The query has no words or numbers; punctuation and emoji alone cannot be found."
+        )
     config = settings()
     context_size = context if context is not None else config.search.default_context if as_json else 0
     with open_journal(config) as journal:
