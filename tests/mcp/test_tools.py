@@ -11,7 +11,7 @@ import pytest
 from agent_journal.errors import BadArguments, NoArchive, NoSuchConversation, NoSuchMessage, TooManyCalls
 from agent_journal.mcp import service as service_module
 from agent_journal.mcp.definitions import TOOLS
-from tests.journal.conversations import conversation, import_into, message, text
+from tests.journal.conversations import conversation, import_into, message, open_home, text
 from tests.mcp.kitchen import HERE, ORDER, ask, at, conversations, service
 
 MAX_ANSWER_BYTES = 12_000
@@ -46,6 +46,14 @@ def test_search_finds_this_project_first(tmp_path: Path) -> None:
         everywhere = ask(opened, "search", query="stew boil", project="garden")["hits"]
         assert ["rose"] == [each["conversation"] for each in everywhere]
         assert [] == ask(opened, "search", query="stew", since="2027-01-01")["hits"]
+
+
+def test_search_says_what_is_missing(tmp_path: Path) -> None:
+    with service(tmp_path) as asked:
+        assert "'aj embed'" in ask(asked, "search", query="stew")["incomplete"]
+        with open_home(tmp_path / "journal") as journal:
+            journal.embed()
+        assert "incomplete" not in ask(asked, "search", query="stew")
 
 
 def test_search_pages_return_every_hit_once(tmp_path: Path) -> None:

@@ -88,6 +88,15 @@ def test_a_damaged_index_is_a_note(tmp_path: Path) -> None:
         assert "Tide table" in page.text
 
 
+def test_missing_embeddings_are_a_note(tmp_path: Path) -> None:
+    home = copy_demo(tmp_path)
+    with serving(home, "--port", "0") as it:
+        assert "no embeddings yet" not in it.get("/search?q=tide&mode=semantic").text
+    remove(home / "index.vectors")
+    with serving(home, "--port", "0") as it:
+        assert "no embeddings yet" in it.get("/search?q=tide&mode=semantic").text
+
+
 def test_a_damaged_database_is_a_page(tmp_path: Path) -> None:
     home = copy_demo(tmp_path)
     database = next(home.glob("*.db"), None) or next(home.glob("*.sqlite*"))

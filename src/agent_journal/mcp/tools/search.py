@@ -67,11 +67,23 @@ def search(call: Call) -> dict[str, Any]:
     corrections = {each.typed: [*each.meant] for answer in answers for each in answer.corrections}
     if corrections and not call.scope.is_limited:  # they may be words of any conversation
         data["also_searched"] = corrections
-    if any(answer.problem or not answer.is_whole for answer in answers):
-        data["incomplete"] = "The search index is being built; only a part of the messages was searched."
+    incomplete = _describe_missing(answers)
+    if incomplete:
+        data["incomplete"] = incomplete
     count = fitting(call, data, "hits", (_item(call, each.hit, query) for each in page))
     _add_cursor(data, skipped, answers, candidates, page[:count])
     return data
+
+
+def _describe_missing(answers: list[Answer]) -> str:
+    """Say what could not be searched, and how to change that."""
+    if any(answer.problem for answer in answers):
+        return "The search index cannot be used; the newest messages were searched. 'aj reindex' rebuilds it."
+    if any(not answer.is_whole for answer in answers):
+        return "The search index lacks messages; not all of them were searched. 'aj sync' updates it."
+    if any(answer.unembedded_count for answer in answers):
+        return "Some messages were searched by their words only. 'aj embed' prepares semantic search."
+    return ""
 
 
 def _filters(call: Call) -> Filters:
