@@ -523,6 +523,9 @@ class Store(Catalog, ActivitySums, Protocol):
     def children(self, key: int) -> list[Listed]:
         """Return the conversations that were started from one."""
 
+    def subagents(self, keys: Collection[int]) -> set[int]:
+        """Return the conversations of subagents that some conversations started."""
+
     def projects(self) -> list[str]:
         """Return every project folder that a conversation names."""
 

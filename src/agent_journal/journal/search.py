@@ -140,11 +140,10 @@ class SearchSession:
         """Extend filters of conversations to their subagents and to messages copied from others."""
         store = self._archive.store
         within = dict.fromkeys(filters.conversations)
-        following = [*within]
-        for conversation in following:  # grows while iterating
-            agents = [each.key for each in store.children(conversation) if each.relation == "subagent"]
-            following += [key for key in agents if key not in within]
-            within.update(dict.fromkeys(agents))
+        newest = set(within)
+        while newest:
+            newest = store.subagents(newest) - within.keys()
+            within.update(dict.fromkeys(sorted(newest)))
         return filters._replace(conversations=tuple(within), held=tuple(store.originals_copied_into(within)))
 
     def _search_index(self, query: Query, mode: Mode, page: Page) -> Answer:

@@ -121,6 +121,14 @@ class Lists(Conversations, Timelines):
         )
         return [_listed(row) for row in self._rows(sql, key, key)]
 
+    def subagents(self, keys: Collection[int]) -> set[int]:
+        """Return the conversations of subagents that some conversations started."""
+        sql = (
+            "SELECT k.key FROM conversations p JOIN conversations k ON k.source = p.source "
+            f"AND k.parent_id = p.id AND k.key != p.key WHERE k.relation = 'subagent' AND p.key {IN_VALUES}"
+        )
+        return {row[0] for row in self._rows(sql, as_json(keys))}
+
     def projects(self) -> list[str]:
         """Return every project folder that a conversation names."""
         return [
