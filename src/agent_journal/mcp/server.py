@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib.resources import files as resources
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -28,13 +29,17 @@ _MAX_CLIENT_CHARS = 80
 _SCHEME = "aj://conversation/"
 _MESSAGE = "/message/"
 _MIME_TYPE = "application/json"
+_APP_URI = "ui://agent-journal/hits"
+_APP_TOOL = "search"
+EXTENSION_ID, _APP_MIME_TYPE = "io.modelcontextprotocol/ui", "text/html;profile=mcp-app"
+"""Of MCP Apps, as in `mcp.server.apps`, which takes long to import."""
 _RECALL = "What do my past conversations with AI tools say about this? {question}"
 
 
 def create_server(service: Service) -> Server[Any]:
     """Return the server of a service."""
     handlers = _Handlers(service)
-    return Server(
+    server: Server[Any] = Server(
         "agent-journal",
         version=__version__,
         title="Agent Journal",
@@ -47,6 +52,8 @@ def create_server(service: Service) -> Server[Any]:
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
     )
+    server.extensions[EXTENSION_ID] = {}
+    return server
 
 
 class _Handlers:
@@ -112,6 +119,8 @@ class _Handlers:
         self, context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
+        if uri == _APP_URI:
+            return types.ReadResourceResult(contents=[_app()])
         conversation, _, message = uri.removeprefix(_SCHEME).partition(_MESSAGE)
         if not uri.startswith(_SCHEME) or not conversation:
             raise MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri})
@@ -167,6 +176,12 @@ class _Handlers:
         raise AgentJournalError(f"No answer within {TIMEOUT_S:.0f} seconds.")
 
 
+def _app() -> types.TextResourceContents:
+    """Return the page that shows hits inside of their conversations, in clients that can show pages."""
+    page = resources(__package__).joinpath("static", "hits.html").read_text(encoding="utf-8")
+    return types.TextResourceContents(uri=_APP_URI, mime_type=_APP_MIME_TYPE, text=page)
+
+
 def _tool(number: int) -> types.Tool:
     definition = TOOLS[number]
     return types.Tool(
@@ -178,4 +193,5 @@ def _tool(number: int) -> types.Tool:
         annotations=types.ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),
+        _meta={"ui": {"resourceUri": _APP_URI}} if definition.name == _APP_TOOL else None,
     )
