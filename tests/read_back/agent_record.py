@@ -243,8 +243,8 @@ LOSSES: Losses = {
         title=None, tags=[], summaries=[], feedback=[], link=None, tools=[], requests=[]
     ),
     "account, environment other than the folder, and end time": fields(
-        product=None, account_id=None, editor=None, os=None, shell=None, archived=None, git_branch=None, git_commit=None,
-        updated_at=None,
+        product=None, account_id=None, editor=None, os=None, shell=None, archived=None, git_branch=None,
+        git_commit=None, updated_at=None,
     ),
     "a stated start time later than the first entry": first_time,
     "the fact that only the prompts are known": fields(only_prompts=False),
