@@ -177,11 +177,8 @@ def _usage(raw: Any, key: str) -> Usage | None:
     counts: dict[str, int | None] = {}
     estimated = False
     for name in ("prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens"):
-        form, count = (
-            next(iter(raw[name].items()), ("", None))
-            if raw.get(name).__class__ is dict
-            else ("", raw.get(name))
-        )
+        value: Any = raw.get(name)
+        form, count = next(iter(value.items()), ("", None)) if value.__class__ is dict else ("", value)
         counts[name] = counted(count)
         estimated = estimated or (form.__class__ is str and form.lower() == "approx")
     prompt, cached = counts["prompt_tokens"], counts["cached_tokens"]

@@ -26,6 +26,8 @@ def detect_version(peek: Peek) -> str | None:
 
 def _is_database(peek: Peek) -> bool:
     tables = peek.tables
+    if "model_usage" in tables and "tool_usage" in tables:  # a related tool's
+        return False
     if "session" not in tables or not ({"message", "part"} <= tables or "session_message" in tables):
         return False
     return {name for (name,) in peek.query(_SELECT_COLUMNS)} >= _SESSION_COLUMNS

@@ -1,0 +1,13 @@
+CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT, time_created INTEGER, time_updated INTEGER);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT, time_created INTEGER);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT, time_created INTEGER);
+CREATE TABLE model_usage (id INTEGER PRIMARY KEY, session_id TEXT, turn_id TEXT, provider_id TEXT, model_id TEXT, status TEXT, input_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER, cache_creation_input_tokens INTEGER, cache_read_input_tokens INTEGER, computed_total_tokens INTEGER, started_at INTEGER, completed_at INTEGER);
+CREATE TABLE tool_usage (session_id TEXT, turn_id TEXT, tool_name TEXT, started_at INTEGER);
+INSERT INTO session VALUES('y',NULL,'gone',NULL,NULL,1780000000,NULL);
+INSERT INTO session VALUES(NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO message VALUES('n1','y',7,1780000000000);
+INSERT INTO message VALUES('n2','y','{"role": "cook"}','noon');
+INSERT INTO part VALUES('q1','n2','y','{"type": "smell"}',NULL);
+INSERT INTO part VALUES('q2','lost','y','{"type": "text", "text": "An orphan."}',NULL);
+INSERT INTO part VALUES('q3','n2','y','text only',NULL);
+INSERT INTO model_usage VALUES(1,'y',NULL,NULL,NULL,NULL,-1,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
