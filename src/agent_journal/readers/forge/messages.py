@@ -140,9 +140,10 @@ def _result(fields: Fields) -> Part:
 
 def _values(value: Any, conversations: list[str]) -> list[Any]:
     """Return the parts of a value; that of a subagent has the id of its conversation."""
-    form, content = (
-        next(iter(value.items())) if value.__class__ is dict and len(value) == 1 else (value, None)
-    )
+    content: Any = None
+    form: Any = value
+    if value.__class__ is dict and len(value) == 1:
+        form, content = next(iter(value.items()))
     match form, content:
         case (("text" | "markdown"), str()):
             return [Text(text=content)]

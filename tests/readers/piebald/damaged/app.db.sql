@@ -1,0 +1,11 @@
+CREATE TABLE chats (id INTEGER PRIMARY KEY, title TEXT, model TEXT, project_id INTEGER, created_at TEXT, updated_at TEXT, current_directory TEXT, worktree_path TEXT, branch_name TEXT, message_count INTEGER, is_deleted INTEGER);
+CREATE TABLE messages (id INTEGER PRIMARY KEY, parent_chat_id INTEGER, parent_message_id INTEGER, role TEXT, model TEXT, input_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER, cache_read_tokens INTEGER, cache_write_tokens INTEGER, created_at TEXT, updated_at TEXT, status TEXT, finish_reason TEXT, error TEXT);
+CREATE TABLE message_parts (id INTEGER PRIMARY KEY, parent_chat_message_id INTEGER, part_type TEXT, part_index INTEGER);
+CREATE TABLE message_part_text (message_part_id INTEGER, is_thinking INTEGER);
+CREATE TABLE message_content_nodes (id INTEGER PRIMARY KEY, parent_text_part_id INTEGER, node_index INTEGER);
+CREATE TABLE message_node_text (node_id INTEGER, content TEXT);
+INSERT INTO chats VALUES(1,'Damaged',NULL,NULL,'2026-05-28 20:26:40',NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO messages VALUES(1,1,NULL,'user',NULL,NULL,NULL,NULL,NULL,NULL,'2026-05-28 20:26:40',NULL,NULL,NULL,NULL);
+INSERT INTO message_parts VALUES(1,1,'text',0);
+INSERT INTO message_content_nodes VALUES(10,1,0);
+INSERT INTO message_node_text VALUES(10,CAST(x'61b0' AS TEXT));
