@@ -72,7 +72,8 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
             "Conversation.summaries"
         ),
         "of other tools: account, environment, version, model and commit of the conversation, and its end": (
-            f"Conversation.account_id {_ENVIRONMENT} Conversation.app_version Conversation.model "
+            f"Conversation.product Conversation.account_id {_ENVIRONMENT} Conversation.app_version "
+            "Conversation.model "
             "Conversation.git_commit Conversation.updated_at Conversation.archived"
         ),
         "of other tools: source-specific fields, stop reasons, kinds of tools, generated ids": (
@@ -96,7 +97,8 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
             "Conversation.summaries"
         ),
         "of other tools: account, environment, version and end of the conversation": (
-            f"Conversation.account_id {_ENVIRONMENT} Conversation.app_version Conversation.updated_at "
+            f"Conversation.product Conversation.account_id {_ENVIRONMENT} Conversation.app_version "
+            "Conversation.updated_at "
             "Conversation.archived"
         ),
         "of other tools: source-specific fields, ids of messages, stop reasons, kinds of tools": (
@@ -124,6 +126,27 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
         "source-specific fields, kinds of tools and content, hidden and side-chain flags": (
             f"{_SOURCE_FIELDS} Tool.extra ToolCall.kind ToolResult.name ToolResult.native Other.name "
             "Text.injected Message.hidden Message.sidechain Message.made_id"
+        ),
+    },
+    "gemini-cli": {
+        "memories, and conversations without messages or with prompts alone": "Memory",
+        "of other tools: branches other than the current one, and events": "Event",
+        "of other tools: reasoning, as it is signed by one service": "Reasoning",
+        "of other tools: token usage and cost": "Message.usage",
+        "of other tools: parts of unknown kinds, citations, and places of code": "Other Text.citations Code",
+        "tools, requests, feedback and tags, branch and commit, and all summaries but the title": (
+            "Conversation.tools Conversation.requests Conversation.feedback Conversation.tags "
+            "Conversation.git_branch Conversation.git_commit Conversation.summaries"
+        ),
+        "of other tools: account, environment, version, model and end of the conversation": (
+            f"Conversation.product Conversation.account_id {_ENVIRONMENT} Conversation.app_version "
+            "Conversation.model "
+            "Conversation.updated_at Conversation.archived"
+        ),
+        "of other tools: source-specific fields, stop reasons, kinds of tools, generated ids": (
+            f"{_SOURCE_FIELDS_OF_CONVERSATION} Text.extra ToolCall.extra ToolResult.extra Media.extra "
+            f"Message.extra {_NATIVE} Message.stop_reason ToolCall.kind ToolResult.name Media.size "
+            "Message.made_id Conversation.made_id Link.message_id Link.call_id"
         ),
     },
     "handoff": {

@@ -36,7 +36,7 @@ each_target = pytest.mark.parametrize("target", TARGETS)
 EXACT = {"claude-code"}
 """Targets that write all lines of their own sessions again; the others write all messages."""
 # The reader moves what a tool has stored in another file to `extra`; it is in its place again.
-MOVED = ("persisted_output_preview",)
+MOVED = ("persisted_output_preview", "cut_output")
 
 
 def written_and_read(items: list[Item], target: str) -> list[Conversation]:
@@ -100,7 +100,7 @@ def dialogue(conversation: Conversation) -> Any:
 
 
 def bare(part: Any) -> Any:
-    return replace(part, **({"native": None} if isinstance(part, ToolResult) else {}))
+    return replace(in_place(part), native=None) if isinstance(part, ToolResult) else part
 
 
 def moved(message: Message) -> bool:

@@ -87,7 +87,7 @@ def test_twice_is_once_and_what_was_continued_stays(
     for _ in range(2):
         continue_.command.main([id_, "--in", tool, "--json"], standalone_mode=False)
         sessions.append(session_in(capsys.readouterr().out))
-    assert sessions[0]["files"] == sessions[1]["files"]
+    assert sessions[0]["files"][0] == sessions[1]["files"][0]
     assert (sessions[0]["is_new"], sessions[1]["is_new"]) == (True, False)
 
     file = Path(sessions[0]["files"][0])
@@ -210,3 +210,16 @@ def test_a_session_of_the_tool_itself_moves_to_another_project_with_its_subagent
 
         assert len(session["files"]) >= 1 + len(subagents)
         assert before == {each.id for each in journal.conversations()}
+
+
+def test_a_project_keeps_the_folder_that_the_app_has_given_it(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = project.parent / "user/.gemini/tmp/tides"
+    known.mkdir(parents=True)
+    (known / ".project_root").write_text(str(project), encoding="utf-8")
+    continue_.command.main([first_id(project), "--in", "gemini-cli", "--json"], standalone_mode=False)
+    session = session_in(capsys.readouterr().out)
+
+    assert all(Path(each).is_relative_to(known / "chats") for each in session["files"])
+    assert [each.name for each in known.parent.iterdir()] == ["tides"]

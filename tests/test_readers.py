@@ -109,7 +109,7 @@ def damaged(whole: bytes) -> list[bytes]:
 
 def json_lines(path: Path) -> list[bytes]:
     data = path.read_bytes()
-    return data.splitlines() if path.suffix == ".jsonl" else [data]
+    return data.splitlines() if path.suffix == ".jsonl" else [data] if path.suffix == ".json" else []
 
 
 @case_by_case

@@ -130,6 +130,7 @@ def bundle_errors(data: bytes) -> list[str]:
     documents = [
         document
         for path, content in files.items()
+        if path.endswith((".json", ".jsonl"))
         for document in (content.splitlines() if path.endswith(".jsonl") else [content])
     ]
     return [error for document in documents for error in syntax_errors(document)]

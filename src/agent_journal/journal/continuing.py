@@ -98,6 +98,8 @@ def write_session(
         session = _session_id(conversation, tool, number)
         given = notes if number == 0 else Notes()  # a second copy loses what the first one did
         files = _files(conversation, subagents, writer, session, project=project, notes=given)
+        if relocate := getattr(writer, "relocate", None):
+            files = relocate(files, root, project)
         paths = {os.path.join(root, *path.split("/")): data for path, data in files.items()}
         existing = [path for path in paths if os.path.lexists(path)]
         if not existing:

@@ -33,6 +33,10 @@ def _resume(sandbox: Sandbox, prompt: str) -> None:
     sandbox.run("gemini", *_OPTIONS, "--resume", "latest", "-p", prompt, prompt=prompt)
 
 
+def _resume_session(sandbox: Sandbox, session: str, prompt: str) -> None:
+    sandbox.run("gemini", *_OPTIONS, "--resume", session, "-p", prompt, prompt=prompt)
+
+
 def _compact(sandbox: Sandbox) -> None:
     sandbox.interact(
         *("gemini", *_OPTIONS, "--resume", "latest"),
@@ -54,6 +58,7 @@ TOOL = Tool(
     configure=_configure,
     ask=_ask,
     resume=_resume,
+    resume_session=_resume_session,
     ask_with_image=_ask_with_image,
     compact=_compact,
     absent={"forked": "it has no forks"},
