@@ -47,6 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--tune", action="store_true")
+    parser.add_argument("--sentence", action="store_true", help="measure the extra `sentence` instead")
     parser.add_argument("--locomo", type=Path, metavar="FILE")
     parser.add_argument("--half", default="report", choices=("tune", "report"))
     asked = parser.parse_args()
@@ -56,16 +57,19 @@ def main() -> None:
         if asked.tune:
             tune(quality.Bench(Path(folder)), judged)
             return
-        scored = quality.measured(Path(folder), judged)
+        ways = quality.rankers_with_sentences if asked.sentence else quality.rankers
+        scored = quality.measured(Path(folder), judged, ways)
     lines = quality.table(scored, judged)
     print("\n".join(lines))
-    short = quality.shortfalls(scored, judged)
+    short = [] if asked.sentence else quality.shortfalls(scored, judged)
     print("\n".join(short) or "hybrid is nowhere worse than the better of both")
     if asked.write:
-        quality.write_section(quality.BEGIN, lines)
+        quality.write_section(quality.SENTENCE_BEGIN if asked.sentence else quality.BEGIN, lines)
     if asked.locomo:
         with tempfile.TemporaryDirectory() as folder:
-            lines = locomo.table(locomo.measure(Path(folder), locomo.load(asked.locomo), half))
+            dataset = locomo.load(asked.locomo)
+            scores = locomo.measure(Path(folder), dataset, half, with_sentences=asked.sentence)
+            lines = locomo.table(scores)
         print("\n".join(lines))
         if asked.write:
             quality.write_section(quality.LOCOMO_BEGIN, lines)

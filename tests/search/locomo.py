@@ -93,33 +93,40 @@ class Score(NamedTuple):
 
 
 MODES = ("plain BM25", "lexical", "hybrid")
+SENTENCE_MODE = "hybrid, with the sentence model"
 Scores = dict[str, list[Score]]
 """The scores of all questions by way of searching."""
 
 
-def measure(home: Path, dataset: Dataset, half: str) -> dict[str, Scores]:
+def measure(home: Path, dataset: Dataset, half: str, *, with_sentences: bool = False) -> dict[str, Scores]:
     """Measure the questions of a half, with a journal for each dialogue and with one for all."""
     questions = [each for each in dataset.questions if each.half == half]
-    separate: Scores = {mode: [] for mode in MODES}
+    separate: Scores = {mode: [] for mode in (*MODES, *([SENTENCE_MODE] if with_sentences else []))}
     for dialogue in dict.fromkeys(each.dialogue for each in questions):
         sessions = [each for each in dataset.sessions if each.name.partition(":")[0] == dialogue]
         own = [each for each in questions if each.dialogue == dialogue]
-        for mode, scores in _measure_journal(home / dialogue, sessions, own).items():
+        measured = _measure_journal(home / dialogue, sessions, own, with_sentences=with_sentences)
+        for mode, scores in measured.items():
             separate[mode] += scores
-    together = _measure_journal(home / "all", dataset.sessions, questions)
+    together = _measure_journal(home / "all", dataset.sessions, questions, with_sentences=with_sentences)
     return {"one journal per dialogue": separate, "one journal for all": together}
 
 
-def _measure_journal(home: Path, sessions: Sequence[Talk], questions: Sequence[Question]) -> Scores:
+def _measure_journal(
+    home: Path, sessions: Sequence[Talk], questions: Sequence[Question], *, with_sentences: bool
+) -> Scores:
     home.mkdir()
     bench = Bench(home, sessions)
     baseline = PlainBm25([[message.text for message in session.messages] for session in sessions])
     model = models.choose_model(Path("/nowhere"), "none").model
     assert model is not None
+    semantic = bench.meaning(model)
     rankers: dict[str, Ranker] = {
         "lexical": bench.words,
-        "hybrid": hybrid.HybridRanker(bench.words, bench.meaning(model)),
+        "hybrid": hybrid.HybridRanker(bench.words, semantic),
     }
+    if with_sentences:
+        rankers[SENTENCE_MODE] = bench.sentences(semantic, read_all=True)
     scores: Scores = {
         "plain BM25": [
             _score(each, [sessions[number].name for number in baseline.rank(each.text)]) for each in questions

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal import archive, config, journal
 from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.journal import embeddings
+from agent_journal.journal.sentences import SentenceSearch
 from agent_journal.search import fusion, hybrid
 from agent_journal.search.lexical import Index
 from agent_journal.search.query import parse
-from agent_journal.search.semantic import models
+from agent_journal.search.semantic import models, sentence
 from agent_journal.search.semantic.hashed import HashModel
 from agent_journal.search.semantic.ranker import SemanticRanker
 from agent_journal.search.semantic.vectors import StoredVectors
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from agent_journal.config import Config
-    from agent_journal.search.ranking import Ranker
+    from agent_journal.search.query import Query
+    from agent_journal.search.ranking import Ranker, Ranking
     from agent_journal.search.semantic.models import Model
     from tests.search.corpus import Judged, Talk
 
 PAGE = Path(__file__).parents[2] / "docs" / "search-quality.md"
 BEGIN, END = "<!-- measured by bench/quality.py -->", "<!-- end -->"
+SENTENCE_BEGIN = "<!-- measured by bench/quality.py --sentence -->"
 LOCOMO_BEGIN = "<!-- measured by bench/quality.py --locomo -->"
 _CUT = 10
 _DRAWS = 2000
@@ -77,6 +80,15 @@ class Bench:
             _held(StoredVectors(embeddings.vectors_folder(self.config), said)), model, self.words
         )
 
+    def sentences(self, semantic: Ranker, *, read_all: bool) -> Ranker:
+        """Search with the sentence model, too; it has read everything, or only leading hits."""
+        model = sentence.load()
+        assert model is not None, "pip install 'agent-journal[sentence]'"
+        if read_all:
+            folder = embeddings.sentence_folder(self.config)
+            embeddings.Embedder(self.archive, self.config, model, folder).run()
+        return _WithSentences(SentenceSearch(self.archive, self.config, model, self.words, {}), semantic)
+
     def scores(self, ranker: Ranker, judged: Sequence[Judged]) -> list[Score]:
         """How well a way of searching answers queries."""
         return [self.score(ranker, each) for each in judged]
@@ -87,6 +99,19 @@ class Bench:
         ranked = [self.names.get(hit.key) for hit in ranker.rank(query, _CUT * 3).entries]
         places = [name for name in ranked if name][:_CUT]
         return Score(ndcg(places, each.relevant), reciprocal(places, each.relevant))
+
+
+class _WithSentences:
+    """Makes a ranker for each query, as a search does."""
+
+    def __init__(self, search: SentenceSearch, semantic: Ranker) -> None:
+        self._search = search
+        self._semantic = semantic
+
+    def rank(self, query: Query, limit: int) -> Ranking:
+        """The entries that match best, best first."""
+        first = self._search.with_words(self._semantic, fusion.WEIGHTS)
+        return self._search.ranker(first, self._semantic, with_words=True).rank(query, limit)
 
 
 def _held(stored: StoredVectors) -> StoredVectors:
@@ -136,10 +161,26 @@ def rankers(bench: Bench) -> dict[str, Callable[[], Ranker]]:
     }
 
 
-def measured(home: Path, judged: Sequence[Judged]) -> dict[str, list[Score]]:
+def rankers_with_sentences(bench: Bench) -> dict[str, Callable[[], Ranker]]:
+    """The ways of searching by both halves, without and with the sentence model."""
+    static = models.choose_model(Path("/nowhere"), "none").model
+    assert static is not None
+    semantic = bench.meaning(static)
+    return {
+        "hybrid": lambda: hybrid.HybridRanker(bench.words, semantic),
+        "with the model, leading hits": lambda: bench.sentences(semantic, read_all=False),
+        "with the model, everything": lambda: bench.sentences(semantic, read_all=True),
+    }
+
+
+def measured(
+    home: Path,
+    judged: Sequence[Judged],
+    ways: Callable[[Bench], dict[str, Callable[[], Ranker]]] = rankers,
+) -> dict[str, list[Score]]:
     """How well each way of searching answers queries, in a journal that is made in a folder."""
     bench = Bench(home)
-    scored = {name: bench.scores(make(), judged) for name, make in rankers(bench).items()}
+    scored = {name: bench.scores(make(), judged) for name, make in ways(bench).items()}
     bench.words.close()
     bench.archive.close()
     return scored

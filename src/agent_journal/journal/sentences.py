@@ -62,9 +62,9 @@ class SentenceSearch:
             return TwoModelRanker(semantic, read)
         return TwoModelRanker(semantic, read, (SemanticRanker(stored, self._model, self._words), stored))
 
-    def with_words(self, semantic: Ranker) -> Ranker:
+    def with_words(self, semantic: Ranker, weights: fusion.Weights = fusion.SENTENCE_WEIGHTS) -> Ranker:
         """Return a hybrid ranker."""
-        return HybridRanker(self._words, semantic, fusion.SENTENCE_WEIGHTS)
+        return HybridRanker(self._words, semantic, weights)
 
     def _stored(self) -> StoredVectors | None:
         info = embeddings.read_current(self._archive, self._config, self._model, self._folder)
