@@ -221,7 +221,7 @@ class Lexical(Known):
         return self.rank(query, limit)._replace(since=5)
 
     def read_question(self, query: Query) -> Question:
-        return Question((), (), (), (), len(query.groups), is_sentence=False)
+        return Question((), (), (), (), (), len(query.groups), is_sentence=False)
 
     def score_question(
         self, query: Query, question: Question, keys: Sequence[int] = ()

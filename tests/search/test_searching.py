@@ -240,6 +240,14 @@ def test_what_was_misspelt_is_said(search: Callable[..., Answer]) -> None:
     assert [("hrabour", ("harbour",))] == answer.corrections
 
 
+def test_stop_words_of_a_sentence_are_not_marked(search: Callable[..., Answer]) -> None:
+    (hit,) = search("why is the moon so narrow").hits
+
+    assert ["moon", "narrow"] == [hit.snippet.text[start:end] for start, end in hit.snippet.marks]
+    (output,) = search("is there no route to the harbour, or is it an error", limit=1).hits
+    assert (("t5", "output"), True) == ((output.entry.message, output.field), "route" in output.snippet.text)
+
+
 def test_what_nothing_contains_is_named(search: Callable[..., Answer]) -> None:
     answer = search("zebra moon")
     assert (("zebra",), [("tides", "t2")]) == (answer.missing, found(answer))

@@ -154,7 +154,9 @@ class SearchSession:
         query = self._apply_title_terms(query, _with_newest(self._lexical_index(), scan))
         if not query.groups or query.filters.fields:  # who only filters means nothing; --in is about words
             mode = "lexical"
-        answer = self._answer_page(query, _with_newest(self._ranker(mode), scan), page)
+        question = self._lexical_index().read_question(query)
+        shown = query._replace(groups=question.groups) if question.is_sentence else None
+        answer = self._answer_page(query, _with_newest(self._ranker(mode), scan), page, shown)
         answer = answer._replace(corrections=corrections, unindexed_count=max(missing, 0), missing=absent)
         if mode == "lexical":
             return answer
@@ -241,13 +243,18 @@ class SearchSession:
         self._resources.discard_index(self._index)
         self._index = None
 
-    def _answer_page(self, query: Query, ranker: Ranker, page: Page) -> Answer:
-        """Return the hits of a page, and whether more follow."""
+    def _answer_page(self, query: Query, ranker: Ranker, page: Page, sentence: Query | None = None) -> Answer:
+        """Return the hits of a page, and whether more follow; `sentence` is the query without stop words."""
         store = self._archive.store
         end = page.offset + page.limit
         groups, ranking, is_all = self._groups(query, ranker, end + 1)
         page_groups = groups[page.offset : end]
-        entries = self._with_snippets([group.best.key for group in page_groups], query, whole=page.whole)
+        entries = self._with_snippets(
+            [group.best.key for group in page_groups],
+            _SnippetMaker(sentence or query),
+            whole=page.whole,
+            needs_all=sentence is None,
+        )
         copies = store.copies(entries)
         holders = {each.entry.conversation for each in entries.values()}
         listed = store.listed(holders.union(*copies.values()))
@@ -290,13 +297,18 @@ class SearchSession:
             if kind != "source" or not store.has_product(name)
         ]
 
-    def _with_snippets(self, keys: list[int], query: Query, *, whole: bool) -> dict[int, _EntrySnippet]:
-        """Return entries with snippets, reading other texts only if the message text lacks some words."""
-        store, maker = self._archive.store, _SnippetMaker(query)
+    def _with_snippets(
+        self, keys: list[int], maker: _SnippetMaker, *, whole: bool, needs_all: bool
+    ) -> dict[int, _EntrySnippet]:
+        """Return entries with snippets, reading other texts only if the message text lacks some words.
+
+        Hits rarely have all words of a sentence, so some are enough for that.
+        """
+        store, needed = self._archive.store, maker.count if needs_all else min(maker.count, 1)
         if whole or not maker.prefers_message_text:
             return maker.all_of(store.entry_views(keys))
         snippets = maker.all_of(store.message_texts(keys))
-        lacking = [key for key, each in snippets.items() if each.snippet.groups < maker.count]
+        lacking = [key for key, each in snippets.items() if each.snippet.groups < needed]
         return snippets | maker.all_of(store.entry_views(lacking))
 
     def _groups(self, query: Query, ranker: Ranker, needed: int) -> tuple[list[_Group], Ranking, bool]:

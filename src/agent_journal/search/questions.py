@@ -52,6 +52,8 @@ class Question(NamedTuple):
     """The words that no entry has, as typed; of a name, its parts."""
     absent: tuple[tuple[Term, ...], ...]
     """What no entry has, as groups of alternatives; a name is one term."""
+    groups: tuple[tuple[Term, ...], ...]
+    """The groups of the query that are neither stop words nor dates."""
     dates: tuple[CalendarDate, ...]
     words_asked: int
     """The number of words and dates, without stop words."""
@@ -75,6 +77,7 @@ def read_question(query: Query, vocabulary: Vocabulary, matcher: Matcher) -> Que
     fields = search_fields(query.filters.fields)
     words: list[Word] = []
     absent: list[tuple[Term, ...]] = []
+    groups: list[tuple[Term, ...]] = []
     has_stop_words = False
     for group, word, start in zip(query.groups, lowered, offsets, strict=True):
         is_plain = len(group) == 1 and not (group[0].quoted or group[0].field or group[0].prefix)
@@ -85,13 +88,15 @@ def read_question(query: Query, vocabulary: Vocabulary, matcher: Matcher) -> Que
             continue
         own_words = _words(group, fields, language or ENGLISH, vocabulary, matcher)
         words += own_words
+        groups.append(group)
         absent += _absent(group, own_words)
     known = sorted((each for each in words if each.entries), key=lambda each: each.entries)
     missing = tuple(dict.fromkeys(each.text for each in words if not each.entries))
     dates = tuple(each.date for each in mentions)
     count = len(words) + len(dates)
     is_sentence = has_stop_words and count >= _MIN_CONTENT_WORDS
-    return Question(tuple(known), missing, tuple(dict.fromkeys(absent)), dates, count, is_sentence)
+    unique = tuple(dict.fromkeys(absent))
+    return Question(tuple(known), missing, unique, tuple(groups), dates, count, is_sentence)
 
 
 def _absent(group: tuple[Term, ...], words: Sequence[Word]) -> list[tuple[Term, ...]]:
