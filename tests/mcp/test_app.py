@@ -20,6 +20,7 @@ from tests.pages.browser import chromium
 
 URI, MIME_TYPE = "ui://agent-journal/hits", "text/html;profile=mcp-app"
 MARKUP = "<img src=x onerror='parent.postMessage({pwned: 1}, \"*\")'><b>stew</b>"
+PATIENCE_MS = 120_000  # on a busy machine
 HOST = """
 window.sent = [];
 window.addEventListener("message", async (event) => {
@@ -83,9 +84,9 @@ def test_a_hit_is_shown_inside_its_conversation(browser: Browser, tmp_path: Path
             "html => document.querySelector('iframe').srcdoc = html", html.read_text(encoding="utf-8")
         )
         frame = page.frame_locator("iframe")
-        expect(frame.locator("button.hit")).to_have_count(3)
+        expect(frame.locator("button.hit")).to_have_count(3, timeout=PATIENCE_MS)
         frame.locator("button.hit", has_text="onerror").first.click()
-        expect(frame.locator("article")).to_have_count(2)
+        expect(frame.locator("article")).to_have_count(2, timeout=PATIENCE_MS)
         expect(frame.locator("article.target")).to_contain_text("How does the stew boil? <img src=x")
         frame.get_by_role("button", name="Back to the hits").click()
         expect(frame.locator("button.hit").first).to_be_visible()

@@ -21,6 +21,8 @@ from tests.mcp.kitchen import conversations
 
 HOST, TOKEN = "127.0.0.1:1", "a-token-of-many-letters"
 
+PATIENCE_S = 120  # of a client on a busy machine
+
 
 @contextmanager
 def server(home: Path) -> Iterator[str]:
@@ -42,7 +44,7 @@ def test_a_client_with_the_token(mode: Any, tmp_path: Path) -> None:
     async def talk(url: str) -> None:
         token = (home / TOKEN_FILE).read_text().strip()
         async with (
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_S) as http,
             Client(streamable_http_client(url, http_client=http), mode=mode) as client,
         ):
             answer = await client.call_tool("search", {"query": "stew boil"})
@@ -50,8 +52,8 @@ def test_a_client_with_the_token(mode: Any, tmp_path: Path) -> None:
 
     with server(home) as url:
         anyio.run(talk, url)
-        assert httpx2.post(url, json={}).status_code == 401
-        assert httpx2.get(url.replace("/mcp", "/other")).status_code == 401
+        assert httpx2.post(url, json={}, timeout=PATIENCE_S).status_code == 401
+        assert httpx2.get(url.replace("/mcp", "/other"), timeout=PATIENCE_S).status_code == 401
     assert (home / TOKEN_FILE).stat().st_mode & 0o077 == 0
 
 

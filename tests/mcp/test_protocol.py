@@ -167,6 +167,18 @@ def test_what_is_no_message_gets_an_error(tmp_path: Path) -> None:
     assert not by_id[9]["result"].get("isError")
 
 
+def test_an_empty_limit_is_no_limit_by_mistake(tmp_path: Path) -> None:
+    import_into(tmp_path / "journal", *conversations())
+    for option in ("--project", "--source"):
+        done = subprocess.run(
+            [*COMMAND, "--home", str(tmp_path / "journal"), "mcp", option, ""],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        assert 2 == done.returncode
+
+
 def test_without_a_journal_there_is_a_reason(tmp_path: Path) -> None:
     answers = talk_raw(
         tmp_path / "nothing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from shutil import which
@@ -66,6 +67,9 @@ def command(
         return 0
     if port is not None and not by_http:
         raise click.UsageError("--port is only for --http.")
+    if "" in (project, source):
+        raise click.UsageError("--project and --source must not be empty.")
+    gc.disable()  # what is imported stays, so there is nothing to collect
     from agent_journal.mcp.scope import Scope  # noqa: PLC0415 (slow to import)
     from agent_journal.mcp.service import Service  # noqa: PLC0415
 
@@ -82,6 +86,7 @@ def _serve(service: Service, port: int | None, *, by_http: bool) -> None:
     if not by_http:
         from agent_journal.mcp.stdio import serve_stdio  # noqa: PLC0415 (slow to import)
 
+        _enable_collector()
         serve_stdio(service)
         return
     from agent_journal.mcp.http import serve_http, token_of  # noqa: PLC0415 (slow to import)
@@ -89,7 +94,13 @@ def _serve(service: Service, port: int | None, *, by_http: bool) -> None:
     journal_home = home()
     if not journal_home.is_dir():
         open_journal().close()  # which says that there is none
+    _enable_collector()
     serve_http(service, token_of(journal_home), port, _report_ready)
+
+
+def _enable_collector() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def _report_ready(address: Address) -> None:
