@@ -63,7 +63,7 @@ def conversations() -> list[dict[str, Any]]:
 
 
 @contextmanager
-def service(folder: Path, *more: dict[str, Any], here: str = HERE, **limits: Any) -> Iterator[Service]:
+def service(folder: Path, /, *more: dict[str, Any], here: str = HERE, **limits: Any) -> Iterator[Service]:
     """Serve a new journal with these conversations."""
     home = folder / "journal"
     if not home.exists():
