@@ -1,0 +1,2 @@
+CREATE TABLE responses (id TEXT PRIMARY KEY, model TEXT, prompt TEXT, system TEXT, prompt_json TEXT, options_json TEXT, response TEXT, response_json TEXT, conversation_id TEXT, duration_ms INTEGER, datetime_utc TEXT, input_tokens INTEGER, output_tokens INTEGER, token_details TEXT, schema_id TEXT, resolved_model TEXT, reasoning TEXT);
+INSERT INTO responses (id, model, prompt, response, options_json, conversation_id, datetime_utc) VALUES ('01j0000000000000000000000z', 'gpt-4.1', CAST(x'4f6c64fffe' AS TEXT), 'Yes.', '{', 'gone', '2025-01-01T00:00:00Z');
