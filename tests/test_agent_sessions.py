@@ -35,6 +35,8 @@ OWN_CASES = [case for case in CASES if case.reader in TARGETS]
 each_target = pytest.mark.parametrize("target", TARGETS)
 EXACT = {"claude-code"}
 """Targets that write all lines of their own sessions again; the others write all messages."""
+WITHOUT_LINKS = {"pi"}
+"""Targets whose readers know the parent of a session by the place of its file."""
 # The reader moves what a tool has stored in another file to `extra`; it is in its place again.
 MOVED = ("persisted_output_preview", "cut_output")
 
@@ -52,8 +54,15 @@ def test_own_sessions_come_back_whole(case: Case, tmp_path: Path) -> None:
         pytest.skip("nothing in it can be resumed")
     again = written_and_read(items, case.reader)
 
-    everything = whole if case.reader in EXACT else dialogue
-    assert [everything(each) for each in by_id(items)] == [everything(each) for each in by_id([*again])]
+    before, after = by_id(items), by_id([*again])
+    if case.reader in EXACT and not any(each.product for each in before):
+        assert [whole(each) for each in before] == [whole(each) for each in after]
+        return
+    if case.reader in WITHOUT_LINKS:
+        before, after = ([replace(each, link=None) for each in several] for several in (before, after))
+    if "damaged" in case.name:  # what was damaged is in another order afterward
+        before, after = ([replace(each, head_id=None) for each in several] for several in (before, after))
+    assert [dialogue(each) for each in before] == [dialogue(each) for each in after]
 
 
 def by_id(items: list[Item]) -> list[Conversation]:
@@ -86,7 +95,7 @@ def dialogue(conversation: Conversation) -> Any:
     entries = [each for each in conversation.timeline if isinstance(each, Message) and each.parts]
     numbers: dict[str | None, int] = {each.id: number for number, each in enumerate(entries)}
     messages = [
-        (each.role, each.at, each.model, each.hidden, [bare(part) for part in each.parts], each.usage)
+        (each.role, each.at, each.model, each.hidden, [bare(part) for part in each.parts], tokens(each))
         for each in entries
     ]
     facts = (
@@ -97,6 +106,10 @@ def dialogue(conversation: Conversation) -> Any:
         conversation.link,
     )
     return facts, numbers.get(conversation.head_id), messages
+
+
+def tokens(message: Message) -> Any:
+    return None if message.usage is None else replace(message.usage, key=None)
 
 
 def bare(part: Any) -> Any:

@@ -32,15 +32,17 @@ def session_lines(conversation: Conversation) -> Iterator[_Record]:
         "gitBranch": conversation.git_branch,
     }
     common = {name: value for name, value in envelope.items() if value is not None}
-    has_title = False
+    titles: set[Any] = set()
     for entry in conversation.timeline:
         if isinstance(entry, Event):
-            has_title = has_title or entry.name in _TITLE_LINES
+            titles |= {
+                each for each in entry.data.values() if entry.name in _TITLE_LINES and isinstance(each, str)
+            }
             yield _event_line(entry, session)
         else:
             yield _message_line(entry, common)
     own_title = conversation.extra.get("custom-title") or conversation.extra.get("meta")
-    if conversation.title and not has_title and not own_title:
+    if conversation.title and conversation.title not in titles and not own_title:
         yield {"type": "custom-title", "customTitle": conversation.title, "sessionId": session}
 
 
