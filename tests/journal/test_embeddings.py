@@ -483,6 +483,26 @@ def test_an_import_ends_well_where_vectors_cannot_be_written(
         journal.embed(settled)
 
 
+def test_vectors_stay_mapped_until_they_change(settled: Config, kept: archive.Archive) -> None:
+    Embedder(kept, settled, MODEL).run()
+    with Journal(settled) as opened:
+        first = opened.search("noisy bicycle", 3, mode="semantic")
+        resources = opened._resources()
+        folder, info = embeddings.vectors_folder(settled), stored(settled).info
+        assert resources.stored_vectors(folder, info) is resources.stored_vectors(folder, info)
+
+        Embedder(kept, settled, MODEL).run(from_scratch=True)
+        assert first.hits == opened.search("noisy bicycle", 3, mode="semantic").hits
+        assert stored(settled).info == resources.stored_vectors(folder, stored(settled).info).info
+
+        (rows,) = folder.glob("*.rows")
+        os.truncate(rows, 100)
+        answer = opened.search("noisy bicycle", 3, mode="hybrid")
+        assert "Cannot use the embeddings" in answer.semantic_problem
+        rows.unlink()
+        assert "Cannot use the embeddings" in opened.search("bicycle", mode="hybrid").semantic_problem
+
+
 def test_damaged_vectors_are_told_of_and_made_again(settled: Config, kept: archive.Archive) -> None:
     Embedder(kept, settled, MODEL).run()
     at = embeddings.vectors_folder(settled) / "1.rows"

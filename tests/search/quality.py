@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_journal import archive, config, journal
 from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.journal import embeddings
+from agent_journal.journal.search_resources import SearchResources
 from agent_journal.journal.sentences import SentenceSearch
 from agent_journal.search import fusion, hybrid
 from agent_journal.search.lexical import Index
@@ -87,7 +88,10 @@ class Bench:
         if read_all:
             folder = embeddings.sentence_folder(self.config)
             embeddings.Embedder(self.archive, self.config, model, folder).run()
-        return _WithSentences(SentenceSearch(self.archive, self.config, model, self.words, {}), semantic)
+        return _WithSentences(
+            SentenceSearch(self.archive, self.config, model, self.words, SearchResources(self.config)),
+            semantic,
+        )
 
     def scores(self, ranker: Ranker, judged: Sequence[Judged]) -> list[Score]:
         """How well a way of searching answers queries."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from agent_journal.inputs.closeable import Closing
 from agent_journal.journal import embeddings, index_upkeep
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from agent_journal.config import Config
     from agent_journal.search.lexical import Index
     from agent_journal.search.semantic.models import Model, ModelChoice
+    from agent_journal.search.semantic.vectors import StoredVectors, VectorsInfo
 
 
 class SearchResources(Closing):
@@ -31,6 +35,7 @@ class SearchResources(Closing):
         self._model: ModelChoice | None = None
         self._custom_model: ModelChoice | None = None
         self._sentence_model: ModelChoice | None = None
+        self._stored_vectors: dict[Path, StoredVectors] = {}
         self.read_sentences: dict[int, NDArray[np.float32]] = {}
         """The vectors of entries that the sentence model has read for searches, by key."""
 
@@ -70,10 +75,27 @@ class SearchResources(Closing):
                 self._sentence_model = embeddings.load_sentence_model(self._config, model)
             return self._sentence_model
 
+    def stored_vectors(self, folder: Path, info: VectorsInfo) -> StoredVectors:
+        """Return the vectors in a folder as of some metadata; raises IndexDamaged.
+
+        They stay mapped for the next search, as mapping them takes longer than comparing them. On Windows, no
+        process could remove their files meanwhile.
+        """
+        from agent_journal.search.semantic.vectors import StoredVectors  # noqa: PLC0415 (only for semantic search)
+
+        with self._lock:
+            known = self._stored_vectors.pop(folder, None)
+            if known is None or known.info != info or not known.is_unchanged():
+                known = StoredVectors(folder, info)
+            if os.name != "nt":
+                self._stored_vectors[folder] = known
+            return known
+
     def close(self) -> None:
         """Close the index."""
         with self._lock:
             index, self._index = self._index, None
+            self._stored_vectors.clear()
         if index is not None:
             with suppress(IndexDamaged):
                 index.close()

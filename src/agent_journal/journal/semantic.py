@@ -54,11 +54,11 @@ class SemanticSearch:
     def _ranker(self, words: Index, model: Model, *, with_words: bool) -> Ranker:
         from agent_journal.search import fusion, hybrid  # noqa: PLC0415 (only for semantic search)
         from agent_journal.search.semantic.ranker import SemanticRanker  # noqa: PLC0415
-        from agent_journal.search.semantic.vectors import StoredVectors  # noqa: PLC0415
 
         info = embeddings.read_current(self._archive, self._config, model)
         try:
-            stored = None if info is None else StoredVectors(embeddings.vectors_folder(self._config), info)
+            folder = embeddings.vectors_folder(self._config)
+            stored = None if info is None else self._resources.stored_vectors(folder, info)
         except IndexDamaged as error:
             self.notice = (
                 f"Cannot use the embeddings in {error.where}: {error.reason}; run 'aj embed --rebuild'."
@@ -78,9 +78,7 @@ class SemanticSearch:
             return self._reranked(ranker) if with_words else ranker
         from agent_journal.journal.sentences import SentenceSearch  # noqa: PLC0415 (an extra)
 
-        sentences = SentenceSearch(
-            self._archive, self._config, sentence_model, words, self._resources.read_sentences
-        )
+        sentences = SentenceSearch(self._archive, self._config, sentence_model, words, self._resources)
         return sentences.ranker(ranker, semantic, with_words=with_words)
 
     def _count_missing(self, stored: StoredVectors | None, entries: int) -> int:

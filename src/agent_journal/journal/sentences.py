@@ -15,20 +15,16 @@ from agent_journal.search.hybrid import HybridRanker, is_literal
 from agent_journal.search.semantic import sentence
 from agent_journal.search.semantic.ranker import SemanticRanker
 from agent_journal.search.semantic.two_models import ReadEntries, TwoModelRanker
-from agent_journal.search.semantic.vectors import StoredVectors
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from agent_journal.archive import Archive
     from agent_journal.config import Config
+    from agent_journal.journal.search_resources import SearchResources
     from agent_journal.search.lexical import Index
     from agent_journal.search.query import Query
     from agent_journal.search.ranking import Ranker, Ranking
     from agent_journal.search.semantic.models import Model
-
-    VectorsByKey = dict[int, NDArray[np.float32]]
+    from agent_journal.search.semantic.vectors import StoredVectors
 
 _MAX_LEADING_ENTRIES = 100  # of a query, that are read at once
 _READ_BUDGET_S = 1.0  # for these
@@ -39,14 +35,15 @@ class SentenceSearch:
     """Makes rankers that use the sentence model for one query."""
 
     def __init__(
-        self, archive: Archive, config: Config, model: Model, words: Index, cache: VectorsByKey
+        self, archive: Archive, config: Config, model: Model, words: Index, resources: SearchResources
     ) -> None:
-        """`cache` has the vectors of entries that other queries read; those of this one are added."""
+        """`resources` have the vectors of entries that other queries read; those of this one are added."""
         self._archive = archive
         self._config = config
         self._model = model
         self._words = words
-        self._cache = cache
+        self._cache = resources.read_sentences
+        self._resources = resources
         self._folder = embeddings.sentence_folder(config)
 
     def ranker(self, first: Ranker, semantic: Ranker, *, with_words: bool) -> Ranker:
@@ -69,7 +66,7 @@ class SentenceSearch:
     def _stored(self) -> StoredVectors | None:
         info = embeddings.read_current(self._archive, self._config, self._model, self._folder)
         try:
-            stored = None if info is None else StoredVectors(self._folder, info)
+            stored = None if info is None else self._resources.stored_vectors(self._folder, info)
         except IndexDamaged:  # `aj check` reports it, and `aj embed` makes them again
             return None
         return stored if stored is not None and len(stored.rows) else None

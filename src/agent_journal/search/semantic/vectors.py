@@ -102,6 +102,24 @@ class StoredVectors:
         self.rows: Rows = self._mapped("rows", dtype, info.rows * width).reshape(info.rows, width)
         self.keys: Keys = self._mapped("keys", np.int64, info.rows)
         self.mute: Keys = self._mapped("mute", np.int64, info.mute)
+        self._state = self._file_state()
+
+    def is_unchanged(self) -> bool:
+        """Whether the files are the ones that were mapped: reading from one that was cut ends the process."""
+        return self._state == self._file_state() is not None
+
+    def _file_state(self) -> tuple[tuple[int, bool], ...] | None:
+        """Return the identity of each file, and whether it is long enough; None if one is missing."""
+        sizes = {"rows": self.rows.nbytes, "keys": self.keys.nbytes, "mute": self.mute.nbytes}
+        try:
+            statuses = [
+                (os.stat(self.folder / f"{self.info.generation}.{suffix}"), size)  # noqa: PTH116
+                for suffix, size in sizes.items()
+                if size
+            ]
+        except OSError:
+            return None
+        return tuple((status.st_ino, status.st_size >= size) for status, size in statuses)
 
     def _mapped(self, suffix: str, dtype: type[np.generic], count: int) -> NDArray[Any]:
         import numpy as np  # noqa: PLC0415
