@@ -34,7 +34,8 @@ def verbs() -> str:
     """Return a section for each verb, in the order of the source."""
     functions = {
         name: each
-        for name, each in vars(Journal).items()
+        for cls in Journal.__mro__[:-1]  # first what reads
+        for name, each in vars(cls).items()
         if inspect.isfunction(each) and not name.startswith("_") and name not in _OLD_NAMES
     }
     return "\n".join(

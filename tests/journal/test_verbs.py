@@ -18,9 +18,12 @@ from agent_journal.journal import ExportChoice, ExportTarget, Journal, demo
 ROOT = Path(agent_journal.__file__).parent
 VERBS = {
     name: each
-    for name, each in vars(Journal).items()
+    for cls in Journal.__mro__[:-1]
+    for name, each in vars(cls).items()
     if inspect.isfunction(each) and not name.startswith("_")
 }
+# What reads or imports on and on, and parts of a page with what is rendered there.
+NO_DATA = {"ConversationLoader", "ShownConversation", "ShownEntries", "Watcher"}
 ELSEWHERE = {"Any", "Callable", "Collection", "Iterable", "None", "Path", "PathLike"}
 
 
@@ -37,6 +40,14 @@ def test_what_a_verb_takes_and_returns_has_a_public_name(verb: str) -> None:
 
     assert used <= {*journals.__all__, *agent_journal.__all__}
     assert inspect.getdoc(VERBS[verb])
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_a_verb_returns_has_to_dict(verb: str) -> None:
+    names = names_in(inspect.signature(VERBS[verb]).return_annotation) & {*journals.__all__} - NO_DATA
+    missing = [name for name in names if not hasattr(getattr(journals, name), "to_dict")]
+
+    assert missing == []
 
 
 @pytest.mark.parametrize("name", journals.__all__)
@@ -58,6 +69,7 @@ RESULTS: dict[str, Callable[[Journal, Path], Any]] = {
     "outline": lambda journal, _: journal.outline("7d3c"),
     "search": lambda journal, _: journal.search("tide", context=1),
     "blame": lambda journal, _: journal.blame("table.py"),
+    "activity": lambda journal, _: journal.activity(),
     "usage": lambda journal, _: journal.usage("conversation", estimate=True),
     "count": lambda journal, _: journal.count(),
     "status": lambda journal, _: journal.status(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_journal.config import source_key
 from agent_journal.discovery import globs
@@ -94,6 +94,10 @@ class EncryptedFiles(NamedTuple):
     files: int
     newest: int
     """The newest modification time, in nanoseconds since 1970."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return self._asdict()
 
     def __str__(self) -> str:
         return (

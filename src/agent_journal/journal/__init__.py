@@ -2,7 +2,7 @@
 
 | module | contents |
 |---|---|
-| `journal` | `Journal`, the facade |
+| `journal`, `changes`, `access` | `Journal`: verbs that read, verbs that change, what both need |
 | `sessions`, `search_resources` | what threads borrow for a call, and what they share |
 | `paging`, `recent` | pages of conversations and of messages; what was asked lately |
 | `importing`, `import_totals` | `sync` and `import_files`, and what they did |
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from agent_journal.journal.recent import RecentConversation
     from agent_journal.journal.sessions import Damage
     from agent_journal.journal.shown import ShownConversation, ShownEntries, ShownPart
-    from agent_journal.journal.status import JournalStatus, UnreadFile
+    from agent_journal.journal.status import Activity, JournalStatus, UnreadFile
     from agent_journal.journal.upkeep import (
         describe_rebuilt_index,
         disk_usage,
@@ -99,7 +99,7 @@ _NAMES = {
     "journal.answer": "MODES Answer Hit Mode RelatedHit",
     "journal.sessions": "Damage",
     "journal.shown": "ShownConversation ShownEntries ShownPart",
-    "journal.status": "JournalStatus UnreadFile",
+    "journal.status": "Activity JournalStatus UnreadFile",
     "journal.upkeep": (
         "describe_rebuilt_index disk_usage embed embed_in_background is_part_of_journal reindex repair "
         "update_index"
@@ -120,6 +120,7 @@ __all__ = [
     "GROUPINGS",
     "MODES",
     "SORTS",
+    "Activity",
     "Answer",
     "Blame",
     "BlamedEdit",

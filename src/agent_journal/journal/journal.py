@@ -3,49 +3,32 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
-from functools import partial
 from typing import TYPE_CHECKING
 
-from agent_journal import archive
 from agent_journal.decoding.text_encoding import encodable
 from agent_journal.errors import NoSuchMessage, NoSuchName
-from agent_journal.inputs import compressed
-from agent_journal.inputs.closeable import Closing
-from agent_journal.journal.sessions import SessionPool
+from agent_journal.journal.changes import JournalChanges
 
 if TYPE_CHECKING:
     import builtins
     from collections.abc import Callable, Collection, Iterable
-    from contextlib import AbstractContextManager
-    from pathlib import Path
 
-    from agent_journal.archive.backup import Copied
-    from agent_journal.archive.candidates import Result
-    from agent_journal.archive.repairing import RepairOutcome
     from agent_journal.archive.restoring import RestoredFile
     from agent_journal.archive.store import Counts, Filter, Listed, Sort
     from agent_journal.blame.answer import Blame
-    from agent_journal.config import Config
     from agent_journal.discovery import EncryptedFiles
     from agent_journal.journal.answer import Answer, Mode
     from agent_journal.journal.doctor import Finding
-    from agent_journal.journal.embeddings import State
     from agent_journal.journal.export import ExportChoice, ExportOptions, ExportReport, ExportTarget
-    from agent_journal.journal.forgetting import FinishedForget, ForgetPlan, Forgotten
-    from agent_journal.journal.import_totals import ImportTotals
-    from agent_journal.journal.importing import Summary
     from agent_journal.journal.inventory import Inventory
     from agent_journal.journal.loading import ConversationLoader
-    from agent_journal.journal.paging import BranchCache, ConversationOutline, MessagePage, Page
+    from agent_journal.journal.paging import ConversationOutline, MessagePage, Page
     from agent_journal.journal.recent import RecentConversation
-    from agent_journal.journal.search_resources import SearchResources
     from agent_journal.journal.sessions import Damage, ReadSession
-    from agent_journal.journal.shown import ShownCache, ShownConversation, ShownEntries
+    from agent_journal.journal.shown import ShownConversation, ShownEntries
     from agent_journal.journal.status import Activity, JournalStatus, UnreadFile
     from agent_journal.journal.verification import CheckReport
-    from agent_journal.journal.watch import Watcher
     from agent_journal.model import Conversation, Link, Media, Memory
     from agent_journal.notes import Notes
     from agent_journal.search.facets import Facets
@@ -53,39 +36,11 @@ if TYPE_CHECKING:
     from agent_journal.usage import By, Report
 
 
-class Journal(Closing):
+class Journal(JournalChanges):
     """A journal that is open for reading, while other processes and threads may write to it.
 
     Any number of threads may share it. Close it, or use it in a `with` statement.
     """
-
-    def __init__(
-        self, config: Config, on_migrate: Callable[[], None] | None = None, *, must_exist: bool = True
-    ) -> None:
-        """Open a journal, or with `must_exist=False` one that the first `sync` or `import_` may create.
-
-        `on_migrate` is called before the tables of a journal of an older version are upgraded.
-        """
-        self.config = config
-        self._config = config
-        self._on_migrate = on_migrate
-        self._sessions = SessionPool(config.home, partial(archive.open_to_read, config.home, on_migrate))
-        self._lock = threading.Lock()
-        self._search_resources: SearchResources | None = None
-        self._branch_cache: BranchCache | None = None
-        self._shown_cache: ShownCache | None = None
-        if must_exist:
-            self.require()
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is a journal, or what is left of one."""
-        return archive.exists(self._config.home)
-
-    def require(self) -> None:
-        """Raise UnusableArchive if there is no usable journal."""
-        with self._reading():
-            pass
 
     def list(
         self,
@@ -436,92 +391,6 @@ class Journal(Closing):
 
         return [*doctor.findings(self._config.home, os.environ, discovery.here(), time.time_ns())]
 
-    def sync(
-        self,
-        sources: Iterable[str] = (),
-        *,
-        full: bool = False,
-        note: Notes | None = None,
-        on_result: Callable[[Result], None] | None = None,
-        on_start: Callable[[int, int], None] | None = None,
-        on_unchanged: Callable[[Result], None] | None = None,
-        on_wait: Callable[[str], None] | None = None,
-    ) -> Summary:
-        """Import new and changed conversations of all known tools on this machine, or of some sources.
-
-        With `full`, every file is read again. `on_start` gets the number of files to read and their bytes,
-        `on_result` each file that was read, `on_unchanged` each that was not, and `on_wait` another process
-        that is writing. The journal is created if there is none. A few new entries get their embeddings at
-        once; `embed` or `embed_in_background` computes those of many.
-        """
-        from agent_journal.journal import importing  # noqa: PLC0415 (a search does not need it)
-        from agent_journal.notes import Notes  # noqa: PLC0415
-
-        infos, notes = importing.infos_of(sources), note or Notes()
-        with self._limits():
-            summary = importing.sync(
-                self._config,
-                lambda opened: importing.find_candidates(self._config, opened, infos, notes),
-                on_result or _ignore,
-                full=full,
-                on_start=on_start,
-                on_unchanged=on_unchanged,
-                on_wait=on_wait,
-            )
-        self._embed_newest()
-        return summary
-
-    def import_(
-        self,
-        paths: Iterable[str | os.PathLike[str]],
-        *,
-        from_format: str | None = None,
-        note: Notes | None = None,
-        on_result: Callable[[Result], None] | None = None,
-        on_wait: Callable[[str], None] | None = None,
-    ) -> ImportTotals:
-        """Import exports, folders and zips, or standard input (`-`); the journal is created if there is none.
-
-        What the user excluded is skipped, and noted. A few new entries get their embeddings at once.
-        """
-        from agent_journal.discovery.excluded import Refused  # noqa: PLC0415
-        from agent_journal.journal import importing  # noqa: PLC0415
-        from agent_journal.journal.import_totals import ImportTotals  # noqa: PLC0415
-
-        refused, totals = Refused(self._config, os.environ), ImportTotals()
-
-        def add(result: Result) -> None:
-            totals.add(result)
-            if on_result is not None:
-                on_result(result)
-
-        with self._limits():
-            importing.import_files(
-                self._config,
-                [importing.absolute_candidate(os.fspath(path)) for path in paths],
-                add,
-                from_format=from_format,
-                note=note,
-                is_refused=refused.really,
-                on_wait=on_wait,
-            )
-        self._embed_newest()
-        return totals
-
-    def watch(
-        self,
-        sources: Iterable[str] = (),
-        *,
-        on_result: Callable[[Result], None] | None = None,
-        on_message: Callable[[str], None] | None = None,
-    ) -> Watcher:
-        """Return a watcher: its `run` imports like `sync` and then as agents write, until its `stop`."""
-        from agent_journal.journal import importing  # noqa: PLC0415
-        from agent_journal.journal.watch import Watcher  # noqa: PLC0415
-
-        infos = importing.infos_of(sources)
-        return Watcher(self._config, infos, on_result or _ignore, on_message or _ignore)
-
     def export(
         self,
         choice: ExportChoice,
@@ -557,172 +426,6 @@ class Journal(Closing):
         with self._reading() as session:
             chosen = [session.archive.find_conversation(name) for name in names]
             return restore(session.archive, chosen, None if folder is None else os.fspath(folder))
-
-    def plan_forget(self, names: Iterable[str] = (), *, everything: bool = False) -> ForgetPlan:
-        """Choose conversations to forget, with their subagents; return also what repeats their content."""
-        from agent_journal.journal import forgetting  # noqa: PLC0415
-
-        with self._reading() as session:
-            if everything:
-                return forgetting.plan_all(session.archive)
-            return forgetting.plan(session.archive, names)
-
-    def forget(
-        self,
-        plan: ForgetPlan,
-        *,
-        with_duplicates: bool = False,
-        on_progress: Callable[[int, int], None] | None = None,
-    ) -> Forgotten:
-        """Permanently delete conversations; later syncs do not import them again.
-
-        `on_progress` gets the number of entries in the new index and their total. Raises UnfinishedErasure if
-        they are forgotten, but still in some file.
-        """
-        from agent_journal.journal import erasing, forgetting  # noqa: PLC0415
-
-        doomed = [*plan.conversations, *(plan.duplicates if with_duplicates else ())]
-        conversations, erased = erasing.forget(
-            self._config,
-            lambda opened: forgetting.current_keys(doomed, opened.store),
-            on_progress,
-            memories=plan.everything,
-            names=plan.names,
-        )
-        return forgetting.Forgotten(conversations, plan.memories, erased)
-
-    def finish_forget(self, names: Iterable[str] = ()) -> FinishedForget | None:
-        """Finish an earlier `forget` that was interrupted; None if there was none.
-
-        The result says which of some names were those of that `forget`.
-        """
-        from agent_journal.archive.forgetting import hashed_name  # noqa: PLC0415
-        from agent_journal.journal import erasing, forgetting  # noqa: PLC0415
-
-        with self._reading() as session:
-            pending = session.archive.store.pending_erasure()
-        if pending is None:
-            return None
-        erased = erasing.finish_forgetting(self._config)
-        return forgetting.FinishedForget(
-            {name for name in names if hashed_name(name) in pending.names}, erased
-        )
-
-    def reindex(
-        self,
-        *,
-        from_vault: bool = False,
-        on_result: Callable[[Result], None] | None = None,
-        on_progress: Callable[[int, int], None] | None = None,
-    ) -> int:
-        """Rebuild the index, and with `from_vault` first the rows; return the number of its entries."""
-        from agent_journal.journal import upkeep  # noqa: PLC0415
-
-        self.require()
-        with self._limits():
-            upkeep.reindex(
-                self._config, from_vault=from_vault, on_result=on_result or _ignore, on_progress=on_progress
-            )
-        with self._reading() as session:
-            return session.archive.store.indexable()
-
-    def repair(
-        self,
-        backup: Path | None = None,
-        *,
-        gives_up: bool = False,
-        on_message: Callable[[str], None] | None = None,
-        on_wait: Callable[[str], None] | None = None,
-    ) -> RepairOutcome:
-        """Repair damage from the tools' files, a backup, and what is intact; `gives_up` accepts the rest."""
-        from agent_journal.journal import upkeep  # noqa: PLC0415
-
-        if not self.exists:
-            self.require()
-        with self._limits():
-            return upkeep.repair(
-                self._config, backup, gives_up=gives_up, on_message=on_message, on_wait=on_wait
-            )
-
-    def backup(self, path: str | os.PathLike[str]) -> Copied:
-        """Copy the journal into a new or empty folder and verify the copy; a sync may run meanwhile."""
-        from agent_journal.journal import upkeep  # noqa: PLC0415
-
-        return upkeep.backup(self._config, os.fspath(path), self._on_migrate)
-
-    def embed(
-        self,
-        *,
-        from_scratch: bool = False,
-        seconds: float | None = None,
-        on_progress: Callable[[int, int], None] | None = None,
-    ) -> State:
-        """Compute missing embeddings, newest first, for about `seconds`; return how complete they are."""
-        from agent_journal.journal import upkeep  # noqa: PLC0415
-
-        return upkeep.embed(self._config, from_scratch=from_scratch, seconds=seconds, on_progress=on_progress)
-
-    def embed_in_background(self) -> bool:
-        """Start a process that computes embeddings if many are missing; return whether one is running."""
-        if not (self._config.index.vector.enabled and self._config.index.vector.background):
-            return False
-        from agent_journal.journal import embeddings  # noqa: PLC0415 (few verbs need it)
-
-        with self._reading() as session:
-            return embeddings.start_in_background(session.archive, self._config)
-
-    def close(self) -> None:
-        """Close the files. Calls in other threads finish; later ones are refused."""
-        self._sessions.close()
-        with self._lock:
-            resources, self._search_resources = self._search_resources, None
-        if resources is not None:
-            resources.close()
-
-    def _embed_newest(self) -> None:
-        """Compute the embeddings of new entries; most syncs find none, and open nothing for that."""
-        from agent_journal.journal import embeddings, upkeep  # noqa: PLC0415 (few verbs need it)
-
-        with self._reading() as session:
-            is_complete = not embeddings.count_missing(
-                session.archive, embeddings.vectors_folder(self._config)
-            )
-        if not is_complete:
-            upkeep.embed_newest(self._config)
-
-    def _reading(self) -> AbstractContextManager[ReadSession]:
-        return self._sessions.lend()
-
-    def _limits(self) -> AbstractContextManager[None]:
-        return compressed.allowing(self._config.storage.max_inflated_mb or None)
-
-    def _branches(self) -> BranchCache:
-        with self._lock:
-            if self._branch_cache is None:
-                from agent_journal.journal.paging import BranchCache  # noqa: PLC0415 (a search does not need it)
-
-                self._branch_cache = BranchCache()
-            return self._branch_cache
-
-    def _shown_conversations(self) -> ShownCache:
-        with self._lock:
-            if self._shown_cache is None:
-                from agent_journal.journal.shown import ShownCache  # noqa: PLC0415 (a search does not need it)
-
-                self._shown_cache = ShownCache()
-            return self._shown_cache
-
-    def _resources(self) -> SearchResources:
-        with self._lock:
-            if self._search_resources is None:
-                from agent_journal.journal.search_resources import SearchResources  # noqa: PLC0415 (only to search)
-
-                self._search_resources = SearchResources(self._config)
-            return self._search_resources
-
-
-def _ignore(_: object) -> None:
-    """Do nothing with a report that nobody asked for."""
 
 
 def _parsed(query: str | Query, filters: Filters | None, *, strict: bool) -> Query:

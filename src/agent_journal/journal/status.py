@@ -78,6 +78,10 @@ class Activity(NamedTuple):
     tools: list[ToolSum]
     """The most called one first."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as JSON values."""
+        return {"messages_by_hour": self.messages_by_hour, "tools": [each._asdict() for each in self.tools]}
+
 
 def read_activity(archive: Archive) -> Activity:
     """Return the activity in all of a journal."""
