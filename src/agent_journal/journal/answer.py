@@ -24,6 +24,8 @@ class Page(NamedTuple):
     context: int = 0
     whole: bool = False
     """Whether each hit needs all texts of its message, also reasoning, attachments and tool calls."""
+    related_snippets: int = 0
+    """How many of the other hits in each conversation need a snippet."""
 
 
 class RelatedHit(NamedTuple):
@@ -36,6 +38,11 @@ class RelatedHit(NamedTuple):
     score: float
     key: int
     """Of the conversation, in this journal."""
+    entry_key: int = 0
+    snippet: Snippet | None = None
+    """Only if it was requested."""
+    field: str = ""
+    """The field of the snippet."""
 
 
 class Hit(NamedTuple):

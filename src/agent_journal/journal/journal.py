@@ -224,6 +224,7 @@ class Journal(JournalChanges):
         filters: Filters | None = None,
         strict: bool = False,
         whole: bool = False,
+        related_snippets: int = 0,
     ) -> Answer:
         """Return the conversations that match a query, best first, each with `context` messages around a hit.
 
@@ -231,7 +232,8 @@ class Journal(JournalChanges):
         those in the query. `mode` is `lexical` (by words), `semantic` (by meaning) or `hybrid` (both); None
         is what the configuration sets. With `strict`, no word is corrected, and all words are required. With
         `whole`, each hit has all texts of its message, also reasoning, attachments, and input and output of
-        tools; that takes longer.
+        tools; that takes longer. `related_snippets` is the number of its other hits that each
+        conversation has with a snippet.
 
         If the index cannot be used, the newest rows are searched instead, and the answer says so (`problem`).
         """
@@ -242,7 +244,7 @@ class Journal(JournalChanges):
         mode = mode or self._config.search.default_mode
         if mode not in MODES:
             raise NoSuchName("search mode", mode, MODES)
-        page = Page(max(limit, 0), max(offset, 0), max(context, 0), whole)
+        page = Page(max(limit, 0), max(offset, 0), max(context, 0), whole, related_snippets)
         resources = self._resources()
         with self._reading() as session:
             return SearchSession(session.archive, self._config, resources).answer(query, mode, page)

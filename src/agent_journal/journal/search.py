@@ -249,10 +249,18 @@ class SearchSession:
         end = page.offset + page.limit
         groups, ranking, is_all = self._groups(query, ranker, end + 1)
         page_groups = groups[page.offset : end]
+        maker = _SnippetMaker(sentence or query)
         entries = self._with_snippets(
             [group.best.key for group in page_groups],
-            _SnippetMaker(sentence or query),
+            maker,
             whole=page.whole,
+            needs_all=sentence is None,
+        )
+        first_others = (group.others[: page.related_snippets] for group in page_groups)
+        related = self._with_snippets(
+            [other.entry_key for others in first_others for other in others],
+            maker,
+            whole=False,
             needs_all=sentence is None,
         )
         copies = store.copies(entries)
@@ -268,7 +276,8 @@ class SearchSession:
             ids = list(dict.fromkeys([*group.copies, *other_ids]))
             before, after = store.surrounding_entries(entry, page.context)
             conversation, score = listed.get(entry.conversation), group.best.score
-            hits.append(Hit(entry, conversation, score, before, after, snippet, field, group.others, ids))
+            others = [_add_snippet(other, related.get(other.entry_key)) for other in group.others]
+            hits.append(Hit(entry, conversation, score, before, after, snippet, field, others, ids))
         by_meaning = ranking.is_semantic_only and bool(hits)
         has_more = len(groups) > end or not is_all
         unknown = [] if groups else self._unknown(query.filters)
@@ -399,7 +408,9 @@ def _group_by_conversation(ranked: Iterable[Ranked], places: dict[int, EntryLoca
         if holder != place.family:
             groups[holder].copies.append(place.id)
         elif place.family in groups:
-            other = RelatedHit(place.id, place.message, place.role, place.at, each.score, place.conversation)
+            other = RelatedHit(
+                place.id, place.message, place.role, place.at, each.score, place.conversation, each.key
+            )
             groups[place.family].others.append(other)
         else:
             groups[place.family] = _Group(each)
@@ -412,6 +423,10 @@ class _EntrySnippet(NamedTuple):
     entry: EntryView
     field: str
     snippet: Snippet
+
+
+def _add_snippet(other: RelatedHit, found: _EntrySnippet | None) -> RelatedHit:
+    return other if found is None else other._replace(snippet=found.snippet, field=found.field)
 
 
 class _SnippetMaker:

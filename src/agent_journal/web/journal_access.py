@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_journal.errors import NoArchive, NoSuchMessage
+from agent_journal.errors import IndexDamaged, NoArchive, NoSuchMessage
 from agent_journal.inputs.closeable import Closing
 from agent_journal.journal import Journal
 from agent_journal.journal.export import ListPrices
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from agent_journal.journal.shown import ShownConversation, ShownEntries
     from agent_journal.journal.status import Activity
     from agent_journal.model import Conversation, Event, Media, Message, Relation
+    from agent_journal.search.facets import Facets
     from agent_journal.search.query import Filters
     from agent_journal.usage import By, Report
 
 _MAX_OPEN_CONVERSATIONS = 16
 _MAX_READ_ENTRIES = 500
 _OVERVIEW_AGE_S = 10.0
+_MAX_RELATED_SNIPPETS = 2
 
 
 class Related(NamedTuple):
@@ -138,7 +140,16 @@ class JournalAccess(Closing):
 
     def search(self, text: str, limit: int, offset: int, *, mode: Mode, filters: Filters) -> Answer:
         """The conversations that match a query, best first."""
-        return self._opened().search(text, limit, offset, mode=mode, filters=filters)
+        return self._opened().search(
+            text, limit, offset, mode=mode, filters=filters, related_snippets=_MAX_RELATED_SNIPPETS
+        )
+
+    def facets(self, text: str, filters: Filters) -> Facets | None:
+        """How many messages match a query, by their values; None if the index cannot be used."""
+        try:
+            return self._opened().facets(text, filters=filters)
+        except IndexDamaged:
+            return None
 
     def open(self, name: str) -> OpenConversation:
         """A conversation by its name."""

@@ -6,6 +6,7 @@ import { startOutline } from "./outline.js";
 import { move, startFind } from "./find.js";
 import { toggleInPlace } from "./subagents.js";
 import { startLive } from "./live.js";
+import { startSaved } from "./saved.js";
 import { startSearch } from "./search.js";
 import { openPalette, startPalette } from "./palette.js";
 
@@ -132,6 +133,7 @@ onPage(() => {
   startFind();
   startOutline();
   startLive();
+  startSaved();
   const list = $("list");
   if (list) markCurrent(list);
 });

@@ -1,5 +1,6 @@
 // Search as you type: hits by words at once, hits by meaning when they arrive.
 import { $, root, debounce, fetchPage, say } from "./dom.js";
+import { startSaved } from "./saved.js";
 import { visit, noteHere, onPage } from "./pages.js";
 
 const MEANING_DELAY_MS = 350;
@@ -80,6 +81,7 @@ async function addMeaning() {
   const fresh = page?.getElementById("results");
   if (!fresh || location.href !== address || !hits.isConnected || scrollY > 100 || hits.contains(document.activeElement)) return;
   $("results").replaceWith(fresh);
+  startSaved();
 }
 
 // More rows or hits, below those that are there.

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_journal.journal.answer import MODES
-from agent_journal.rendering.markup import Markup, element, joined
+from agent_journal.rendering.markup import NOTHING, Markup, element, joined
 from agent_journal.search.query import ROLES, Filters
 from agent_journal.web.site import project_name
 from agent_journal.web.views.parameters import integer, query_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from agent_journal.journal.answer import Answer, Hit, Mode
+    from agent_journal.journal.answer import Answer, Hit, Mode, RelatedHit
     from agent_journal.search.marking import Snippet
     from agent_journal.web.site import Site
 
-_MAX_HITS, _MAX_FACET_HITS = 20, 100
+_MAX_HITS = 20
 _MAX_OTHERS = 2
 _MAX_FACET_VALUES = 8
 _FIELD_NAMES = {
@@ -36,8 +37,12 @@ _FACET_LABELS = {
     "project": "Project",
     "model": "Model",
     "role": "Role",
+    "tool": "Tool",
+    "month": "Month",
     "branch": "Branch",
 }
+_MAX_YEAR = 9999
+_MONTH = re.compile(r"(?!0000)(\d{4})-(0[1-9]|1[0-2])")
 
 
 class SearchRequest(NamedTuple):
@@ -57,7 +62,11 @@ class SearchRequest(NamedTuple):
     @property
     def filters(self) -> Filters:
         """The conditions on hits."""
+        since, until = _month_limits(self.values["month"])
         return Filters(
+            tools=self.values["tool"],
+            since=since,
+            until=until,
             sources=self.values["source"],
             projects=self.values["project"],
             models=self.values["model"],
@@ -83,6 +92,14 @@ class Facet(NamedTuple):
     values: list[FacetValue]
 
 
+class OtherHit(NamedTuple):
+    """One more hit in a conversation."""
+
+    address: str
+    where: str
+    snippet: Markup
+
+
 class ShownHit(NamedTuple):
     """A conversation with its best hit."""
 
@@ -92,8 +109,7 @@ class ShownHit(NamedTuple):
     address: str
     snippet: Markup
     where: str
-    others: Sequence[tuple[str, str, str | None]]
-    """Addresses, roles and times of more hits."""
+    others: Sequence[OtherHit]
 
 
 def parse_search(request: Request) -> SearchRequest:
@@ -128,12 +144,9 @@ def show(site: Site, request: Request) -> Response:
 def show_facets(site: Site, request: Request) -> Response:
     """What narrows a search, with numbers of hits."""
     wanted = parse_search(request)
-    answer = find(site, wanted, 0, _MAX_FACET_HITS) if wanted.text else None
     values = {
         "query": wanted.text,
-        "facets": _facets(site, wanted, answer),
-        "is_partial": answer is not None and answer.has_more,
-        "max_hits": _MAX_FACET_HITS,
+        "facets": _facets(site, wanted) if wanted.text else [],
         "results_address": site.urls.of("search", parameters=wanted.parameters),
     }
     return site.page("facets.html", values, title=f"Filters · {wanted.text}")
@@ -161,16 +174,7 @@ def _shown(site: Site, wanted: SearchRequest, hit: Hit) -> ShownHit:
     if conversation is None:
         return ShownHit(hit, "", "", mark(hit.snippet), "memory", [])
     name = f"{conversation.source}:{conversation.id}"
-    others = [
-        (
-            site.urls.conversation(
-                f"{conversation.source}:{other.conversation}", other.message or None, wanted.parameters
-            ),
-            other.role or "title",
-            other.at,
-        )
-        for other in hit.others[:_MAX_OTHERS]
-    ]
+    others = [_other(site, wanted, conversation.source, other) for other in hit.others[:_MAX_OTHERS]]
     message = hit.entry.message if hit.field != "title" else None
     return ShownHit(
         hit,
@@ -180,6 +184,23 @@ def _shown(site: Site, wanted: SearchRequest, hit: Hit) -> ShownHit:
         " · ".join(filter(None, (hit.entry.role, _FIELD_NAMES.get(hit.field, "")))),
         others,
     )
+
+
+def _other(site: Site, wanted: SearchRequest, source: str, other: RelatedHit) -> OtherHit:
+    name = f"{source}:{other.conversation}"
+    address = site.urls.conversation(name, other.message or None, wanted.parameters)
+    where = " · ".join(filter(None, (other.role or "title", _FIELD_NAMES.get(other.field, ""))))
+    return OtherHit(address, where, mark(other.snippet) if other.snippet is not None else NOTHING)
+
+
+def _month_limits(months: tuple[str, ...]) -> tuple[int | None, int | None]:
+    """The time from the first to the last of some months, in the time zone of this machine."""
+    known = sorted(month for month in months if _MONTH.fullmatch(month))
+    if not known:
+        return None, None
+    first, last = (datetime.fromisoformat(f"{month}-01") for month in (known[0], known[-1]))
+    end = (last + timedelta(days=31)).replace(day=1) if last.year < _MAX_YEAR else last
+    return int(first.timestamp()), int(end.timestamp())
 
 
 def mark(snippet: Snippet) -> Markup:
@@ -201,44 +222,32 @@ def _chosen(site: Site, wanted: SearchRequest) -> list[FacetValue]:
     ]
 
 
-def _facets(site: Site, wanted: SearchRequest, answer: Answer | None) -> list[Facet]:
-    counters: dict[str, Counter[str]] = {kind: Counter() for kind in _FACET_LABELS}
-    for hit in answer.hits if answer else ():
-        for kind, value in _values(hit):
-            counters[kind][value] += 1
-    facets = []
+def _facets(site: Site, wanted: SearchRequest) -> list[Facet]:
+    counted = site.journal.facets(wanted.text, wanted.filters)
+    shown = []
     for kind, label in _FACET_LABELS.items():
-        counts = counters[kind].most_common(_MAX_FACET_VALUES)
-        names = [*dict.fromkeys([*wanted.values[kind], *(name for name, _ in counts)])]
+        counts = {each.value: each.matches for each in counted.values.get(kind, ())} if counted else {}
+        most = [*reversed(counts)] if kind == "month" else [*counts]
+        names = [*dict.fromkeys([*wanted.values[kind], *most[:_MAX_FACET_VALUES]])]
         if len(names) > 1 or wanted.values[kind]:
-            values = [_facet_value(site, wanted, kind, name, counters[kind][name]) for name in names]
-            facets.append(Facet(label, values))
+            values = [_facet_value(site, wanted, kind, name, counts.get(name)) for name in names]
+            shown.append(Facet(label, values))
     failed = site.urls.of(
         "search", parameters={**wanted.parameters, "failed": "" if wanted.has_error else "1"}
     )
-    facets.append(Facet("Tools", [FacetValue("Failed calls only", failed, wanted.has_error, None)]))
-    return facets
-
-
-def _values(hit: Hit) -> Iterable[tuple[str, str]]:
-    """The values of a hit by their kinds."""
-    conversation = hit.conversation
-    if conversation is None:
-        return
-    yield "source", conversation.source
-    for kind, value in (
-        ("project", conversation.project),
-        ("model", conversation.model),
-        ("role", hit.entry.role),
-        ("branch", conversation.git_branch),
-    ):
-        if value:
-            yield kind, value
+    errors = counted.error_count if counted else None
+    if errors or wanted.has_error:
+        shown.append(Facet("Errors", [FacetValue("Failed calls", failed, wanted.has_error, errors)]))
+    return shown
 
 
 def _facet_value(site: Site, wanted: SearchRequest, kind: str, value: str, hits: int | None) -> FacetValue:
     chosen = wanted.values[kind]
     others = tuple(each for each in chosen if each != value) if value in chosen else (*chosen, value)
-    label = {"source": site.source_title, "project": project_name}.get(kind, str)(value)
+    label = {"source": site.source_title, "project": project_name, "month": _month_name}.get(kind, str)(value)
     address = site.urls.of("search", parameters={**wanted.parameters, kind: others})
     return FacetValue(label, address, value in chosen, hits)
+
+
+def _month_name(month: str) -> str:
+    return f"{datetime.fromisoformat(f'{month}-01'):%B %Y}" if _MONTH.fullmatch(month) else month
