@@ -425,8 +425,8 @@ class _EntrySnippet(NamedTuple):
     snippet: Snippet
 
 
-def _add_snippet(other: RelatedHit, found: _EntrySnippet | None) -> RelatedHit:
-    return other if found is None else other._replace(snippet=found.snippet, field=found.field)
+def _add_snippet(other: RelatedHit, entry: _EntrySnippet | None) -> RelatedHit:
+    return other if entry is None else other._replace(snippet=entry.snippet, field=entry.field)
 
 
 class _SnippetMaker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -174,7 +175,8 @@ def _shown(site: Site, wanted: SearchRequest, hit: Hit) -> ShownHit:
     if conversation is None:
         return ShownHit(hit, "", "", mark(hit.snippet), "memory", [])
     name = f"{conversation.source}:{conversation.id}"
-    others = [_other(site, wanted, conversation.source, other) for other in hit.others[:_MAX_OTHERS]]
+    in_messages = [other for other in hit.others if other.message and other.snippet is not None]
+    others = [_other(site, wanted, conversation.source, other) for other in in_messages[:_MAX_OTHERS]]
     message = hit.entry.message if hit.field != "title" else None
     return ShownHit(
         hit,
@@ -189,7 +191,7 @@ def _shown(site: Site, wanted: SearchRequest, hit: Hit) -> ShownHit:
 def _other(site: Site, wanted: SearchRequest, source: str, other: RelatedHit) -> OtherHit:
     name = f"{source}:{other.conversation}"
     address = site.urls.conversation(name, other.message or None, wanted.parameters)
-    where = " · ".join(filter(None, (other.role or "title", _FIELD_NAMES.get(other.field, ""))))
+    where = " · ".join(filter(None, (other.role, _FIELD_NAMES.get(other.field, ""))))
     return OtherHit(address, where, mark(other.snippet) if other.snippet is not None else NOTHING)
 
 
@@ -231,7 +233,7 @@ def _facets(site: Site, wanted: SearchRequest) -> list[Facet]:
         names = [*dict.fromkeys([*wanted.values[kind], *most[:_MAX_FACET_VALUES]])]
         if len(names) > 1 or wanted.values[kind]:
             values = [_facet_value(site, wanted, kind, name, counts.get(name)) for name in names]
-            shown.append(Facet(label, values))
+            shown.append(Facet(label, _with_distinct_labels(values, names)))
     failed = site.urls.of(
         "search", parameters={**wanted.parameters, "failed": "" if wanted.has_error else "1"}
     )
@@ -239,6 +241,15 @@ def _facets(site: Site, wanted: SearchRequest) -> list[Facet]:
     if errors or wanted.has_error:
         shown.append(Facet("Errors", [FacetValue("Failed calls", failed, wanted.has_error, errors)]))
     return shown
+
+
+def _with_distinct_labels(values: list[FacetValue], names: list[str]) -> list[FacetValue]:
+    """The values; those with equal labels have their whole names."""
+    labels = Counter(value.label for value in values)
+    return [
+        value._replace(label=name) if labels[value.label] > 1 else value
+        for value, name in zip(values, names, strict=True)
+    ]
 
 
 def _facet_value(site: Site, wanted: SearchRequest, kind: str, value: str, hits: int | None) -> FacetValue:
