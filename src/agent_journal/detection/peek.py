@@ -34,6 +34,16 @@ _PACKED = (
 )
 _TAR, _TAR_AT = b"ustar", 257
 _MAX_ROWS = 20
+# No row if there is nothing, as all of it may still be in the file of the newest rows.
+_SELECT_TABLES = (
+    "SELECT group_concat(name, char(10)) FROM sqlite_schema WHERE type = 'table' HAVING count(*) > 0"
+)
+# Virtual tables may need a module that is not there, and no reader looks at them.
+_SELECT_COLUMNS = (
+    "SELECT group_concat(tables.name || char(9) || columns.name, char(10))"
+    " FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns"
+    " WHERE tables.type = 'table' AND tables.sql NOT LIKE 'CREATE VIRTUAL%' HAVING count(*) > 0"
+)
 # A first line may hold a picture.
 _MAX_FIRST_LINE_BYTES = 64 << 20
 
@@ -117,8 +127,19 @@ class Peek:
     @cached_property
     def tables(self) -> frozenset[str]:
         """The names of its tables if the file is a SQLite database; else none."""
-        rows = self.query("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        return frozenset(name for (name,) in rows if isinstance(name, str))
+        # In one row, as a query gives only the first rows.
+        (names,) = next(iter(self.query(_SELECT_TABLES)), (None,))
+        return frozenset(names.split("\n")) if isinstance(names, str) else frozenset()
+
+    @cached_property
+    def columns(self) -> dict[str, frozenset[str]]:
+        """The names of the columns of each table if the file is a SQLite database; else none."""
+        (names,) = next(iter(self.query(_SELECT_COLUMNS)), (None,))
+        columns: dict[str, set[str]] = {}
+        for line in names.split("\n") if isinstance(names, str) else ():
+            table, _, column = line.partition("\t")
+            columns.setdefault(table, set()).add(column)
+        return {table: frozenset(own) for table, own in columns.items()}
 
     def query(self, sql: str, *values: str | int) -> list[tuple[Any, ...]]:
         """The first rows of a query if the file is a SQLite database that can answer it; else none."""

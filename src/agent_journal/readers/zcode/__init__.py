@@ -54,8 +54,8 @@ def sniff(peek: Peek) -> str | None:
     """Claim databases by the tables of tokens that only this tool has next to its sessions."""
     if peek.is_folder or peek.opening in {"{", "["}:
         return None
-    tables = ("session", "message", "tool_usage")
-    is_own = peek.tables >= set(tables) and has_columns(
+    has_tables = peek.tables >= {"session", "message", "tool_usage"}
+    is_own = has_tables and has_columns(
         peek, "model_usage", ("session_id", "model_id", "input_tokens", "output_tokens")
     )
     return DATABASE if is_own else None
