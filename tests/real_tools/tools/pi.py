@@ -39,6 +39,10 @@ def _resume(sandbox: Sandbox, prompt: str) -> None:
     sandbox.run("pi", *_OPTIONS, "--continue", "-p", prompt, prompt=prompt)
 
 
+def _resume_session(sandbox: Sandbox, session: str, prompt: str) -> None:
+    sandbox.run("pi", *_OPTIONS, "--session", session, "-p", prompt, prompt=prompt)
+
+
 def _fork(sandbox: Sandbox, prompt: str) -> None:
     (session,) = set(sandbox.home.glob(".pi/agent/sessions/*/*.jsonl"))
     sandbox.run("pi", *_OPTIONS, "--fork", str(session), "-p", prompt, prompt=prompt)
@@ -62,6 +66,7 @@ TOOL = Tool(
     configure=_configure,
     ask=_ask,
     resume=_resume,
+    resume_session=_resume_session,
     fork=_fork,
     compact=_compact,
     ask_with_image=_ask_with_image,
