@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from agent_journal.search.entry import Entry
     from agent_journal.search.ranking import Ranking
 
-LIMITS = {"rare": 1, "common": 5, "three": 5, "phrase": 10, "prefix": 5}
+LIMITS = {"rare": 1, "common": 5, "three": 5, "phrase": 10, "prefix": 5, "question": 5}
 GROWTH, TIMES = 2.0, 10
 STARTS, MORE_MS = 3, 100
 _PAGE = 20
@@ -100,6 +100,9 @@ def queries(index: Index, home: Path, each: int) -> dict[str, list[Sought]]:
         "three": [Sought(" ".join(three), " AND ".join(three)) for three in threes],
         "phrase": [Sought(phrase, phrase) for phrase in phrases],
         "prefix": [Sought(beginning, beginning) for beginning in beginnings],
+        "question": [
+            Sought(f"why does the {' '.join(three)} not work", " AND ".join(three)) for three in threes
+        ],
     }
 
 
@@ -159,7 +162,8 @@ def grown(folder: Path, home: Path) -> Index:
 
 
 def ranked_by(index: Index, text: str) -> Ranking:
-    """What a search ranks to fill a page."""
+    """What a search ranks to fill a page; as the first time, without the scores of the run before."""
+    index._latest_scores = None  # noqa: SLF001
     query = parse(text)
     return index.rank(query, initial_window(query))
 
