@@ -468,6 +468,20 @@ def test_a_search_while_another_process_is_at_it(settled: Config) -> None:
     assert said.endswith("they are being computed.")
 
 
+@pytest.mark.parametrize("error", [ImportError, MemoryError, OSError])
+def test_an_import_ends_well_where_no_model_can_be_loaded(
+    settled: Config, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def fail() -> None:
+        raise error("no room")
+
+    monkeypatch.setattr(static, "load", fail)
+
+    upkeep.embed_newest(settled)
+
+    assert vectors.read_info(embeddings.vectors_folder(settled)) is None
+
+
 def test_an_import_ends_well_where_vectors_cannot_be_written(
     settled: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -406,9 +406,10 @@ def embed_newest(archive: Archive, config: Config) -> None:
     limit = _min_background_entries(config) if config.index.vector.background else _MAX_NEWEST_ENTRIES
     if not 0 < count_missing(archive, vectors_folder(config)) < limit:
         return
-    model = choose_model(config).model
-    if model is not None:
-        with suppress(AgentJournalError):  # a full disk; another process that computes them
+    # A full disk, another process that computes them, too little memory: what was imported is safe.
+    with suppress(AgentJournalError, ImportError, MemoryError, OSError):
+        model = choose_model(config).model
+        if model is not None:
             Embedder(archive, config, model).run(seconds=_NEWEST_BUDGET_S)
 
 
