@@ -21,6 +21,7 @@ from agent_journal.web.views import (
     media,
     overview,
     search,
+    share,
     static,
 )
 
@@ -47,6 +48,8 @@ _VIEWS: dict[str, View] = {
     "/find/{name:path}": conversation.find,
     "/edits/{name:path}": conversation.show_edits,
     "/branches/{name:path}": branches.show_difference,
+    "/share/{name:path}": share.show,
+    "/download/{name:path}": share.download,
     "/live/{name:path}": live.show,
     "/raw/{name:path}": conversation.show_raw,
     "/media/{name:path}": media.show,

@@ -12,6 +12,7 @@ from agent_journal.inputs.closeable import Closing
 from agent_journal.journal import Journal
 from agent_journal.journal.export import ListPrices
 from agent_journal.rendering.outline import ConversationOutline
+from agent_journal.web import sharing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from agent_journal.search.facets import Facets
     from agent_journal.search.query import Filters
     from agent_journal.usage import By, Report
+    from agent_journal.web.sharing import Shared, ShareRequest
 
 _MAX_OPEN_CONVERSATIONS = 16
 _MAX_READ_ENTRIES = 500
@@ -173,6 +175,10 @@ class JournalAccess(Closing):
     def usage(self, by: By) -> Report:
         """The tokens that were used, and what they cost."""
         return self._opened().usage(by)
+
+    def share(self, request: ShareRequest) -> Shared:
+        """Write a conversation as a file for others; the caller closes it."""
+        return sharing.write(self._opened(), request)
 
     def version(self, name: str) -> tuple[int, str | None, int]:
         """What changes whenever a conversation does."""

@@ -68,7 +68,7 @@ function goToAnchor(hash) {
 
 function isOurs(link) {
   const url = new URL(link.href);
-  return url.origin === location.origin && !link.target && !link.hasAttribute("download") && !/\/(media|static)\//.test(url.pathname);
+  return url.origin === location.origin && !link.target && !link.hasAttribute("download") && !/\/(media|static|download)\//.test(url.pathname);
 }
 
 let here = location.pathname + location.search;
