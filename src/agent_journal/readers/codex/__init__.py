@@ -13,7 +13,7 @@ from agent_journal.decoding import json_stream
 from agent_journal.decoding.fields import Fields
 from agent_journal.errors import UnreadableSource
 from agent_journal.notes import Kind
-from agent_journal.readers import Encrypted, Product, ReaderInfo
+from agent_journal.readers import Product, ReaderInfo
 from agent_journal.readers.codex.detect import DOCUMENT, PROMPTS, version_of
 from agent_journal.readers.codex.names import TOOL_KINDS
 from agent_journal.records.forms import RecordForm
@@ -53,17 +53,6 @@ INFO = ReaderInfo(
         )
     ),
     companions=("*/session_index.jsonl",),
-    encrypted=(
-        Encrypted(
-            "Trae",
-            "conversation database",
-            tuple(
-                f"{home}/{app}/ModularData/ai-agent/database.db"
-                for home in ("~/Library/Application Support", "~/.config", "%APPDATA%")
-                for app in ("Trae", "Trae CN", "TRAE SOLO", "TRAE SOLO CN")
-            ),
-        ),
-    ),
     tool_kinds=TOOL_KINDS,
     record=RecordForm(
         provider="model_provider",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import Product, ReaderInfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +35,10 @@ TOOL_KINDS: dict[str, ToolKind] = {
 INFO = ReaderInfo(
     name="deepseek-tui",
     title="DeepSeek TUI, CodeWhale",
+    products=(
+        Product("DeepSeek TUI", ("*/.deepseek/sessions/*",)),
+        Product("CodeWhale", ("*/.codewhale/sessions/*",)),
+    ),
     versions=(SESSION,),
     names={"record": "deepseek-tui"},
     config_key="deepseek_tui",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_journal.decoding import json_stream
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import Product, ReaderInfo
 from agent_journal.readers.kiro.detect import CLI, DATABASE, IDE_CHAT, IDE_LINES, IDE_SESSION, version_of
 from agent_journal.readers.kiro.names import EXECUTIONS, TOOL_KINDS
 
@@ -30,6 +30,10 @@ _AGENT = "globalStorage/kiro.kiroagent"
 INFO = ReaderInfo(
     name="kiro",
     title="Kiro, Amazon Q Developer CLI",
+    products=(
+        Product("Kiro", ("*/.kiro/*", "*/kiro-cli/*", "*/Kiro/User/*", "*/.kiro-server/*")),
+        Product("Amazon Q Developer CLI", ("*/amazon-q/data.sqlite3",)),
+    ),
     versions=(CLI, DATABASE, IDE_LINES, IDE_SESSION, IDE_CHAT),
     names={"record": "kiro"},
     config_key="kiro",

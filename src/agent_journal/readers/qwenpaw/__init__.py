@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import Product, ReaderInfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +32,10 @@ TOOL_KINDS: dict[str, ToolKind] = {
 INFO = ReaderInfo(
     name="qwenpaw",
     title="QwenPaw",
+    products=(
+        Product("QwenPaw", ("*/.qwenpaw/*",)),
+        Product("CoPaw", ("*/.copaw/*",)),
+    ),
     versions=(SESSION,),
     names={"record": "qwenpaw"},
     config_key="qwenpaw",

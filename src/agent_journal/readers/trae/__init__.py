@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.readers import ReaderInfo
+from agent_journal.readers import Encrypted, ReaderInfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,19 +19,29 @@ if TYPE_CHECKING:
 
 STATE = "state"
 KEY = "memento/icube-ai-agent-storage"
+_HOMES = ("~/Library/Application Support", "~/.config", "%APPDATA%")
+_APPS = ("Trae", "Trae CN", "TRAE SOLO", "TRAE SOLO CN")
 
 INFO = ReaderInfo(
     name="trae",
     title="Trae",
+    category="editors",
     versions=(STATE,),
     names={"record": "trae"},
     config_key="trae",
     env=("AJ_TRAE_PATH",),
     homes=tuple(
         f"{home}/{app}/User/{folder}/state.vscdb"
-        for home in ("~/Library/Application Support", "~/.config", "%APPDATA%")
-        for app in ("Trae", "Trae CN", "TRAE SOLO CN")
+        for home in _HOMES
+        for app in _APPS
         for folder in ("globalStorage", "workspaceStorage/*")
+    ),
+    encrypted=(
+        Encrypted(
+            "Trae",
+            "conversation database",
+            tuple(f"{home}/{app}/ModularData/ai-agent/database.db" for home in _HOMES for app in _APPS),
+        ),
     ),
     undercounts="the editor states no tokens",
     evidence=(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 INFO = ReaderInfo(
     name="zed",
     title="Zed",
+    category="editors",
     versions=(DATABASE, THREAD),
     names={"record": "zed"},
     config_key="zed",
