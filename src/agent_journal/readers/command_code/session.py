@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent_journal.decoding import json_stream
 from agent_journal.decoding.fields import Fields, nonempty_str
-from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Message, roles, tree
 from agent_journal.notes import Kind
 from agent_journal.readers.command_code import TOOL_KINDS
 from agent_journal.readers.dialects.ai_sdk_parts import parse_parts
+from agent_journal.readers.dialects.documents import load_companion
 from agent_journal.readers.dialects.session_log import SessionLog
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def conversation(source: Input, note: Notes, name: str) -> Conversation:
             log.add_value(line, number)
     entries = log.entries
     first, last = tree.span(entries)
-    stated = _stated(source, own_name, note)
+    stated = load_companion(source.companion(f"{own_name}.meta.json"), note, "meta")
     title = stated.text("title")
     folder = stated.text("cwd") or stated.text("projectPath") or facts.folder
     stated.drop("projectPath")
@@ -87,15 +87,3 @@ def _add(log: SessionLog, line: Fields, facts: _Facts) -> None:
     own_id = line.text("id") or ""
     parts = parse_parts(line.take("content"), line.note, line.where, TOOL_KINDS)
     log.add(Message(id=own_id, role=role or "user", at=at, parts=parts, extra=line.rest()), line.where)
-
-
-def _stated(source: Input, own_name: str, note: Notes) -> Fields:
-    file = source.companion(f"{own_name}.meta.json")
-    value: Any = {}
-    if file is not None:
-        about = note.about(file.label)
-        try:
-            value = json_stream.load(file, about)
-        except UnreadableSource as error:
-            about(Kind.UNREADABLE_FILE, "", error.reason)
-    return Fields(value if value.__class__ is dict else {}, note, "meta")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding import json_stream
 from agent_journal.decoding.fields import Fields, nonempty_str
-from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Link, ids, tree
-from agent_journal.notes import Kind
+from agent_journal.readers.dialects.documents import load_companion
 from agent_journal.readers.dialects.session_log import SessionLog, first_model, steps_of
 from agent_journal.readers.grok_build import names
 from agent_journal.readers.grok_build.detect import UPDATES
@@ -26,7 +24,7 @@ def conversation(
     source: Input, version: str, lines: Iterable[tuple[int, Any]], note: Notes, name: str
 ) -> Conversation:
     """Make the conversation of a file."""
-    facts = _summary(source, note)
+    facts = load_companion(source.companion("summary.json"), note, "summary.json")
     info = facts.nested("info") or Fields({}, note, "summary.json")
     session = info.text("id")
     is_made = False
@@ -80,15 +78,3 @@ def _folder_name(source: Input) -> str | None:
     """Return the name of the folder if it is one of a session: an id."""
     steps = steps_of(source.label)
     return steps[-2] if len(steps) > 1 and ids.is_uuid(steps[-2]) else None
-
-
-def _summary(source: Input, note: Notes) -> Fields:
-    value: Any = {}
-    file = source.companion("summary.json")
-    if file is not None:
-        about = note.about(file.label)
-        try:
-            value = json_stream.load(file, about)
-        except UnreadableSource as error:
-            about(Kind.UNREADABLE_FILE, "", error.reason)
-    return Fields(value if value.__class__ is dict else {}, note, "summary.json")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding import json_stream
 from agent_journal.decoding.fields import Fields
-from agent_journal.errors import UnreadableSource
 from agent_journal.inputs import sqlite_copy
 from agent_journal.notes import Kind
 from agent_journal.readers.dialects.database_rows import ROWID, each_row
+from agent_journal.readers.dialects.documents import load_document
 from agent_journal.readers.kiro.conversation import conversation
 from agent_journal.readers.kiro.names import OLD_TABLE, TABLE
 
@@ -27,10 +26,7 @@ def conversations(source: Input, note: Notes, name: str) -> Iterator[Conversatio
     with source.open() as stream:
         is_database = stream.read(len(sqlite_copy.MAGIC)) == sqlite_copy.MAGIC
     if not is_database:
-        state = json_stream.load(source, note)
-        if state.__class__ is not dict:
-            raise UnreadableSource(source.label, "it has no conversation")
-        yield conversation(Fields(state, note, ""), Fields({}, note, ""), note, name)
+        yield conversation(load_document(source, note), Fields({}, note, ""), note, name)
         return
     with sqlite_copy.opened(source) as database:
         known: set[Any] = set()

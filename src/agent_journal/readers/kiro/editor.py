@@ -23,6 +23,7 @@ from agent_journal.model import (
     tree,
 )
 from agent_journal.notes import Kind
+from agent_journal.readers.dialects.documents import load_document
 from agent_journal.readers.dialects.openai_messages import parse_content
 from agent_journal.readers.dialects.session_log import SessionLog
 from agent_journal.readers.kiro.names import EXECUTIONS, TOOL_KINDS
@@ -42,7 +43,7 @@ _CONFIRMATION = "I will follow these instructions"
 
 def chat(source: Input, note: Notes, name: str) -> Iterator[Conversation]:
     """Yield the conversation of a chat file; several files of one run have more and more of its messages."""
-    document = _document(source, note)
+    document = load_document(source, note)
     run = document.text("executionId") or source.name.removesuffix(".chat")
     metadata = document.nested("metadata") or Fields({}, note, "")
     log = SessionLog(run, note, lambda _: False)
@@ -93,7 +94,7 @@ def chat(source: Input, note: Notes, name: str) -> Iterator[Conversation]:
 
 def session(source: Input, note: Notes, name: str) -> Iterator[Conversation]:
     """Yield the conversation of a session, with the logs of its runs."""
-    document = _document(source, note)
+    document = load_document(source, note)
     session_id = document.text("sessionId") or source.name.removesuffix(".json")
     folder = document.text("workspaceDirectory") or document.text("workspacePath")
     document.drop("workspacePath")
@@ -207,10 +208,3 @@ def _runs(source: Input, folder: str | None, wanted: set[str], note: Notes) -> d
         if value.__class__ is dict and value.get("executionId").__class__ is str:
             runs[value["executionId"]] = Fields(value, note, file.label)
     return runs
-
-
-def _document(source: Input, note: Notes) -> Fields:
-    value = json_stream.load(source, note)
-    if value.__class__ is not dict:
-        raise UnreadableSource(source.label, "it is no conversation")
-    return Fields(value, note, "")

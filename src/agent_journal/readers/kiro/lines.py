@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.decoding import json_stream
 from agent_journal.decoding.fields import Fields, nonempty_str
-from agent_journal.errors import UnreadableSource
 from agent_journal.model import (
     Conversation,
     Event,
@@ -23,6 +21,7 @@ from agent_journal.model import (
     tree,
 )
 from agent_journal.notes import Kind
+from agent_journal.readers.dialects.documents import load_companion
 from agent_journal.readers.dialects.openai_messages import parse_content
 from agent_journal.readers.dialects.session_log import SessionLog, first_model, steps_of
 from agent_journal.readers.kiro import names
@@ -42,7 +41,7 @@ _CALL_INPUTS = ("input", "args", "arguments", "toolInput")
 def of_cli(source: Input, lines: Iterable[tuple[int, Any]], note: Notes, name: str) -> Conversation:
     """Make the conversation of a session of the command line."""
     own_name = source.name.removesuffix(".jsonl")
-    facts = _facts(source.companion(f"{own_name}.json"), note)
+    facts = load_companion(source.companion(f"{own_name}.json"), note, "session")
     # A copy of a file has another name.
     session = facts.text("session_id") or own_name
     log = SessionLog(session, note, names.LINES.__contains__)
@@ -134,7 +133,7 @@ def _output(content: Any) -> Any:
 
 def of_editor(source: Input, lines: Iterable[tuple[int, Any]], note: Notes, name: str) -> Conversation:
     """Make the conversation of a session of the editor."""
-    facts = _facts(source.companion("session.json"), note)
+    facts = load_companion(source.companion("session.json"), note, "session")
     steps = steps_of(source.label)
     folder_name = steps[-2] if len(steps) > 1 and steps[-2].startswith("sess_") else None
     session = facts.text("sessionId") or facts.text("id") or folder_name or source.name.removesuffix(".jsonl")
@@ -195,18 +194,6 @@ def _editor_result(payload: Fields) -> Part:
 
 def _call_id(payload: Fields) -> str | None:
     return next((payload.text(field) for field in _CALL_IDS if nonempty_str(payload.view(field))), None)
-
-
-def _facts(file: Input | None, note: Notes) -> Fields:
-    """Return what the file next to a session states."""
-    value: Any = {}
-    if file is not None:
-        about = note.about(file.label)
-        try:
-            value = json_stream.load(file, about)
-        except UnreadableSource as error:
-            about(Kind.UNREADABLE_FILE, "", error.reason)
-    return Fields(value if value.__class__ is dict else {}, note, "session")
 
 
 def _make(log: SessionLog, facts: Fields, name: str, model: str | None, folder: str | None) -> Conversation:

@@ -10,6 +10,7 @@ from agent_journal.decoding.fields import Fields, nonempty_str
 from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, ids, tree
 from agent_journal.notes import Kind
+from agent_journal.readers.dialects.documents import load_companion
 from agent_journal.readers.dialects.session_log import SessionLog, first_model
 from agent_journal.readers.openhands import names
 from agent_journal.readers.openhands.detect import V1
@@ -72,17 +73,8 @@ def conversation(source: Input, version: str, note: Notes, name: str) -> Convers
 
 def _facts(source: Input, version: str, note: Notes) -> Fields:
     """Return what the file next to the events states."""
-    value: Any = {}
-    file = None
-    if source.is_folder:
-        file = source.companion(names.STATE if version == V1 else names.METADATA)
-    if file is not None:
-        about = note.about(file.label)
-        try:
-            value = json_stream.load(file, about)
-        except UnreadableSource as error:
-            about(Kind.UNREADABLE_FILE, "", error.reason)
-    return Fields(value if value.__class__ is dict else {}, note, "state")
+    name = names.STATE if version == V1 else names.METADATA
+    return load_companion(source.companion(name) if source.is_folder else None, note, "state")
 
 
 def _events(source: Input, note: Notes) -> Iterator[tuple[int | str, Any]]:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agent_journal.decoding import json_stream
 from agent_journal.decoding.fields import Fields, counted, nonempty_str, objects
-from agent_journal.errors import UnreadableSource
 from agent_journal.model import Conversation, Event, Link, Message, Summary, Usage, ids
 from agent_journal.readers.dialects.anthropic_blocks import parse_usage
+from agent_journal.readers.dialects.documents import load_document
 from agent_journal.readers.zed.messages import ThreadReader
 
 if TYPE_CHECKING:
@@ -31,10 +30,7 @@ _COUNTS = {
 
 def from_file(source: Input, note: Notes, name: str) -> Conversation:
     """Make the conversation of a file with the content of one thread."""
-    content = json_stream.load(source, note)
-    if content.__class__ is not dict:
-        raise UnreadableSource(source.label, "it has no thread")
-    return conversation(Fields(content, note, ""), Fields({}, note, ""), name)
+    return conversation(load_document(source, note), Fields({}, note, ""), name)
 
 
 def conversation(content: Fields, row: Fields, name: str) -> Conversation:
