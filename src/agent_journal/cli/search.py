@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from agent_journal.cli._facets import show_facets
 from agent_journal.cli._filters import (
     EMPTY_JOURNAL,
     PROJECT_HELP,
@@ -180,6 +179,8 @@ def command(
         within = Filters(conversations=tuple(journal.one(name).key for name in names))
         query = query._replace(filters=query.filters + within)
         if only_facets:
+            from agent_journal.cli._facets import show_facets  # noqa: PLC0415 (rarely needed)
+
             show_facets(journal.facets(query), as_json=as_json)
             return
         max_hits = limit or config.search.max_results

@@ -5,12 +5,8 @@ The word lists are in the wheel of pyspellchecker; its code is not needed and no
 
 from __future__ import annotations
 
-import gzip
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-
-import msgspec
 
 _PACKAGE = "pyspellchecker"
 _CODES = {
@@ -32,6 +28,11 @@ def is_word(word: str, language: str) -> bool:
 
 @cache
 def _words(code: str) -> frozenset[str]:
+    import gzip  # noqa: PLC0415 (rarely needed)
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 (slow to import)
+
+    import msgspec  # noqa: PLC0415
+
     try:
         path = Path(str(distribution(_PACKAGE).locate_file(f"spellchecker/resources/{code}.json.gz")))
         counts = msgspec.json.decode(gzip.decompress(path.read_bytes()), type=dict[str, int])
