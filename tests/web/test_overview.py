@@ -8,7 +8,9 @@ from playwright.sync_api import Browser
 
 from agent_journal import config
 from agent_journal.archive.activity import ToolSum
+from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.journal import Journal
+from agent_journal.journal.importing import import_files
 from tests.web.browsing import visiting
 from tests.web.journals import branches, make_journal, tides
 from tests.web.served import Served, serving
@@ -43,6 +45,21 @@ def test_the_overview_says_what_failed_and_what_is_not_known(stories: Served) ->
     assert 200 == stories.get("/overview?year=2025").status
     assert 200 == stories.get("/overview?year=99999999").status
     assert 400 == stories.get("/overview?year=x").status
+
+
+def test_the_overview_says_what_is_deleted_or_could_not_be_read(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    home = make_journal(tmp_path_factory.mktemp("health") / "journal", [tides()])
+    with serving(home, "--port", "0") as served:
+        assert "Every file was read completely" in served.get("/overview").text
+    broken = home.parent / "broken.jsonl"
+    broken.write_bytes(b"{no")
+    import_files(config.load(home, {}), [ImportCandidate(str(broken))], lambda _: None)
+    with serving(home, "--port", "0") as served:
+        page = served.get("/overview").text
+        assert "broken.jsonl" in page
+        assert "Every file was read completely" not in page
 
 
 def test_an_empty_journal_has_no_overview(tmp_path_factory: pytest.TempPathFactory) -> None:

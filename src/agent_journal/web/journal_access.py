@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_journal.journal import Filter, Listed
     from agent_journal.journal.answer import Answer, Mode
     from agent_journal.journal.shown import ShownConversation, ShownEntries
-    from agent_journal.journal.status import Activity
+    from agent_journal.journal.status import Activity, UnreadFile
     from agent_journal.model import Conversation, Event, Media, Message, Relation
     from agent_journal.search.facets import Facets
     from agent_journal.search.query import Filters
@@ -52,6 +52,8 @@ class Group(NamedTuple):
     conversations: int
     messages: int
     updated_at: str | None
+    deleted: int = 0
+    """Conversations whose files are no longer there; the journal still has them."""
 
 
 class Overview(NamedTuple):
@@ -176,6 +178,10 @@ class JournalAccess(Closing):
         """The tokens that were used, and what they cost."""
         return self._opened().usage(by)
 
+    def unread_files(self) -> list[UnreadFile]:
+        """Files of which not everything could be read."""
+        return self._opened().unread_files()
+
     def share(self, request: ShareRequest) -> Shared:
         """Write a conversation as a file for others; the caller closes it."""
         return sharing.write(self._opened(), request)
@@ -240,6 +246,8 @@ def _overview_of(journal: Journal) -> Overview:
             if name:
                 group = groups.get(name, Group(name, 0, 0, listed.updated_at))
                 groups[name] = group._replace(
-                    conversations=group.conversations + 1, messages=group.messages + listed.messages
+                    conversations=group.conversations + 1,
+                    messages=group.messages + listed.messages,
+                    deleted=group.deleted + listed.source_missing,
                 )
     return Overview(conversations, messages, [*sources.values()], [*projects.values()])

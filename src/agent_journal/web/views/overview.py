@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_journal.web.site import Site
 
 _WEEKS, _WEEK_DAYS, _MAX_LEVEL = 53, 7, 4
-_MAX_MONTHS, _MAX_ROWS, _MAX_TOOLS = 24, 12, 25
+_MAX_MONTHS, _MAX_ROWS, _MAX_TOOLS, _MAX_UNREAD = 24, 12, 25, 10
 
 
 class DayCell(NamedTuple):
@@ -74,6 +74,7 @@ def show(site: Site, request: Request) -> Response:
     activity = site.journal.activity()
     by_day, by_hour = _local_counts(activity.messages_by_hour)
     months = site.journal.usage("month")
+    unread = site.journal.unread_files()
     first = _first_day(by_day, integer(request, "year", 0))
     values = {
         "overview": overview,
@@ -94,6 +95,9 @@ def show(site: Site, request: Request) -> Response:
             "Sources": _rows(site, "source"),
         },
         "tools": activity.tools[:_MAX_TOOLS],
+        "deleted": [group for group in overview.sources if group.deleted],
+        "unread": unread[:_MAX_UNREAD],
+        "hidden_unread": max(len(unread) - _MAX_UNREAD, 0),
         "hidden_tools": max(len(activity.tools) - _MAX_TOOLS, 0),
     }
     return site.page("overview.html", values, title="Overview")
