@@ -40,6 +40,27 @@ def test_two_branches_are_compared(browser: Browser, stories: Served) -> None:
         assert "-I take that one." in diff
 
 
+def test_two_conversations_are_compared_by_keys(browser: Browser, stories: Served) -> None:
+    with visiting(browser, stories, address(TIDES)) as it:
+        it.page.keyboard.press("x")
+        it.until("document.getElementById('status').textContent.startsWith('Press x')", expected=True)
+        it.page.click("#list >> text=Names for a boat")
+        it.page.wait_for_selector("h1:text('Names for a boat')")
+        it.page.keyboard.press("x")
+        it.page.wait_for_selector("h1:text('Two conversations')")
+        diff = it.page.text_content("pre.diff") or ""
+        assert "-Go on, please." in diff
+        assert "+Name my boat." in diff
+        assert [] == it.deeds()
+
+
+@pytest.mark.parametrize("query", ["", "?a=none", "?a=none%3Anone&b=codex%3Along"])
+def test_a_comparison_of_nothing_is_a_page(stories: Served, query: str) -> None:
+    response = stories.get(f"/compare{query}")
+    assert response.status in {400, 404}
+    assert "Traceback" not in response.text
+
+
 @pytest.mark.parametrize("places", ["a=0&b=9", "a=0&b=1&other=99", "a=x&b=1"])
 def test_a_branch_that_is_not_there_is_a_page(stories: Served, places: str) -> None:
     response = stories.get(f"/branches/chatgpt%3Abranches?{places}")

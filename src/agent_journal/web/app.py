@@ -47,6 +47,7 @@ _VIEWS: dict[str, View] = {
     "/outline/{name:path}": conversation.show_outline,
     "/find/{name:path}": conversation.find,
     "/edits/{name:path}": conversation.show_edits,
+    "/compare": branches.show_comparison,
     "/branches/{name:path}": branches.show_difference,
     "/share/{name:path}": share.show,
     "/download/{name:path}": share.download,

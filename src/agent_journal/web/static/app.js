@@ -43,6 +43,22 @@ function goToBranch() {
   if (links.length) visit(links[(at + 1) % links.length].href).then(noteHere);
 }
 
+// The first conversation is remembered; the second one is compared with it.
+let compared = null;
+function compare() {
+  const name = document.querySelector("article.conversation")?.dataset.name;
+  if (!name) return;
+  if (!compared || compared === name) {
+    compared = name;
+    return say("Press x in another conversation to compare it with this one");
+  }
+  const url = new URL(document.querySelector(".brand").href);
+  url.pathname += "compare";
+  url.search = new URLSearchParams({ a: compared, b: name });
+  compared = null;
+  visit(url.href).then(noteHere);
+}
+
 const CALLS = "details.tool, details.run";
 const actions = {
   theme: nextTheme,
@@ -76,6 +92,7 @@ const keys = {
   t: actions.calls,
   r: () => reading.toggleRaw(reading.currentTurn() || reading.inView()),
   b: goToBranch,
+  x: compare,
   g: () => openPalette(),
   "?": actions.help,
 };
@@ -119,6 +136,7 @@ startPalette([
   { label: "Unified or split diffs", run: actions.split },
   { label: "Show or hide tokens", run: actions.tokens },
   { label: "Show or hide events", run: actions.events },
+  { label: "Compare this conversation with another one", key: "x", run: compare },
   { label: "Color theme", run: nextTheme },
   { label: "Show or hide the list", run: actions.list },
   { label: "Show or hide the outline", run: actions.inspector },

@@ -89,6 +89,25 @@ def show_difference(site: Site, request: Request) -> Response:
     return site.page("compare_branches.html", values, title=f"Two branches · {title}")
 
 
+def show_comparison(site: Site, request: Request) -> Response:
+    """The difference of two conversations, as far as their sources show them."""
+    names = [request.query_params.get(name, "") for name in ("a", "b")]
+    if not all(names):
+        raise HTTPException(400, "Name two conversations: press x in one, and x in the other.")
+    first, second = (site.journal.open(name) for name in names)
+    start = Alternative(0, 0, "", "")
+    before, after = ([*_lines(each, start)] if each.total(0) else [] for each in (first, second))
+    lines = [*unified_diff(before, after, lineterm="", n=_MAX_CONTEXT_LINES)][3:]
+    values = {
+        "conversations": [first, second],
+        "diff": diff("\n".join(lines)) if lines else element("p", "note", "Both are the same."),
+        "is_cut": any(each.total(0) > _MAX_COMPARED_ENTRIES for each in (first, second)),
+        "max_entries": _MAX_COMPARED_ENTRIES,
+        "list_values": list_values(site, {}, first.listed),
+    }
+    return site.page("compare.html", values, title="Two conversations")
+
+
 def _place(opened: OpenConversation, part: int, position: int) -> Alternative:
     if position >= opened.total(part):
         raise HTTPException(404, "This branch is not that long.")
