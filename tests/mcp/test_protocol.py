@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -165,6 +166,33 @@ def test_what_is_no_message_gets_an_error(tmp_path: Path) -> None:
     assert by_id[6]["result"]["isError"]
     assert {-32602} == {by_id[id_]["error"]["code"] for id_ in (7, 8)}
     assert not by_id[9]["result"].get("isError")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it_while_the_input_is_open(sent: signal.Signals, code: int, tmp_path: Path) -> None:
+    import_into(tmp_path / "journal", *conversations())
+    command = [*COMMAND, "--home", str(tmp_path / "journal"), "mcp"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"\n".join([*opening(VERSIONS[-1]), b""]))
+        process.stdin.flush()
+        assert b"protocolVersion" in process.stdout.readline()
+        process.send_signal(sent)
+        assert code == process.wait(60)
+        assert b"" == process.stderr.read()
+
+
+def test_a_line_without_an_end_is_refused(tmp_path: Path) -> None:
+    import_into(tmp_path / "journal", *conversations())
+    huge = b'{"jsonrpc": "2.0", "id": 2, "method": "' + b"x" * 20_000_000 + b'"}'
+    first, *_, last = talk_raw(tmp_path / "journal", huge, *opening(VERSIONS[-1]))
+    assert -32700 == first["error"]["code"]
+    assert 1 == last["id"]
 
 
 def test_an_empty_limit_is_no_limit_by_mistake(tmp_path: Path) -> None:

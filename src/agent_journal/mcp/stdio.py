@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+import asyncio
+import os
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import anyio
 import mcp_types as types
@@ -20,6 +24,10 @@ if TYPE_CHECKING:
 
     Incoming: TypeAlias = SessionMessage | Exception
 
+_STANDARD_INPUT = 0
+_BLOCK_BYTES = 1 << 16
+_MAX_LINE_BYTES = 16_000_000
+
 
 def serve_stdio(service: Service) -> None:
     """Serve until the agent closes standard input, and what it asked for before is answered."""
@@ -30,12 +38,67 @@ async def _serve(service: Service) -> None:
     server = create_server(service)
     send_in, receive_in = anyio.create_memory_object_stream["Incoming"](0)
     send_out, receive_out = anyio.create_memory_object_stream[SessionMessage](0)
-    async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
+    lines = _InputLines()
+    async with (
+        stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (read, write),
+        anyio.create_task_group() as tasks,
+    ):
         relay = _Relay()
         tasks.start_soon(relay.pass_in, read, send_in, write)
         tasks.start_soon(relay.pass_out, receive_out, write)
         await server.run(receive_in, send_out, server.create_initialization_options())
         tasks.cancel_scope.cancel()
+
+
+class _InputLines:
+    """The lines of standard input. Unlike for those of a file, waiting for them can be canceled by a signal.
+
+    A thread reads them, which ends with the process. Other parts of the process read nothing meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._send, self._receive = anyio.create_memory_object_stream[str](0)
+        self._descriptor = os.dup(_STANDARD_INPUT)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, _STANDARD_INPUT)
+        os.close(nothing)
+        threading.Thread(target=self._read, name="standard input", daemon=True).start()
+
+    def __aiter__(self) -> _InputLines:
+        return self
+
+    async def __anext__(self) -> str:
+        try:
+            return await self._receive.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    def _read(self) -> None:
+        """Pass on line by line; one that is too long becomes an empty one, which is no message."""
+        pending = bytearray()
+        is_too_long = False
+        with suppress(OSError, RuntimeError, anyio.BrokenResourceError):  # the process is about to end
+            while block := os.read(self._descriptor, _BLOCK_BYTES):
+                *complete, rest = block.split(b"\n")
+                for line in complete:
+                    pending += line
+                    self._pass_on(b"" if is_too_long else bytes(pending))
+                    pending.clear()
+                    is_too_long = False
+                pending += rest
+                if len(pending) > _MAX_LINE_BYTES:
+                    pending.clear()
+                    is_too_long = True
+            if pending:
+                self._pass_on(bytes(pending))
+            self._wait_for(self._send.aclose())
+
+    def _pass_on(self, line: bytes) -> None:
+        self._wait_for(self._send.send(line.decode("utf-8", "replace")))
+
+    def _wait_for(self, step: Any) -> None:
+        asyncio.run_coroutine_threadsafe(step, self._loop).result()
 
 
 class _Relay:
