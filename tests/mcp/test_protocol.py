@@ -187,6 +187,17 @@ def test_a_signal_ends_it_while_the_input_is_open(sent: signal.Signals, code: in
         assert b"" == process.stderr.read()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell of POSIX")
+def test_without_an_input_there_is_a_reason(tmp_path: Path) -> None:
+    import_into(tmp_path / "journal", *conversations())
+    command = ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, "--home", str(tmp_path / "journal"), "mcp"]
+    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    assert (1, b"aj: Cannot serve an agent: standard input or output is closed.\n") == (
+        done.returncode,
+        done.stderr,
+    )
+
+
 def test_a_line_without_an_end_is_refused(tmp_path: Path) -> None:
     import_into(tmp_path / "journal", *conversations())
     huge = b'{"jsonrpc": "2.0", "id": 2, "method": "' + b"x" * 20_000_000 + b'"}'

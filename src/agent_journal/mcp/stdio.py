@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -14,6 +15,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from agent_journal.errors import AgentJournalError
 from agent_journal.mcp.server import TIMEOUT_S, create_server
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ _MAX_LINE_BYTES = 16_000_000
 
 def serve_stdio(service: Service) -> None:
     """Serve until the agent closes standard input, and what it asked for before is answered."""
+    if sys.stdin is None or sys.stdout is None:  # their descriptors belong to other files then
+        raise AgentJournalError("Cannot serve an agent: standard input or output is closed.")
     anyio.run(_serve, service)
 
 
