@@ -26,9 +26,9 @@ _COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
 
 INFO = ReaderInfo(
     name="llm-cli",
-    title="LLM",
+    title="LLM (command line)",
     versions=(THREADS, RESPONSES),
-    names={"record": "llm"},
+    names={"record": "llm-cli"},
     config_key="llm_cli",
     env=("AJ_LLM_CLI_PATH", "LLM_USER_PATH"),
     homes=(
