@@ -232,6 +232,26 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
             "Conversation.only_prompts Conversation.made_id Link.message_id Link.call_id"
         ),
     },
+    "qwen-code": {
+        "memories, and conversations without messages or with prompts alone": "Memory",
+        "of other tools: branches other than the current one, events, and system prompts": "Event",
+        "of other tools: reasoning, as it is signed by one service": "Reasoning",
+        "of other tools: token usage and cost": "Message.usage",
+        "of other tools: parts of unknown kinds, citations, and places of code": "Other Text.citations Code",
+        "tools, requests, feedback, tags and summaries, commit, and links": (
+            "Conversation.tools Conversation.requests Conversation.feedback Conversation.tags "
+            "Conversation.git_commit Conversation.summaries Conversation.link"
+        ),
+        "of other tools: account, environment, version, model and end of the conversation": (
+            f"Conversation.product Conversation.account_id {_ENVIRONMENT} Conversation.app_version "
+            "Conversation.model Conversation.updated_at Conversation.archived"
+        ),
+        "of other tools: source-specific fields, stop reasons, kinds of tools, generated ids": (
+            f"{_SOURCE_FIELDS_OF_CONVERSATION} Text.extra ToolCall.extra ToolResult.extra Media.extra "
+            f"Message.extra {_NATIVE} Message.stop_reason ToolCall.kind ToolResult.name Media.size "
+            "Message.made_id Conversation.made_id"
+        ),
+    },
     "session": {
         "memories": "Memory",
         "events": "Event.name Event.data Event.made_id",

@@ -15,7 +15,7 @@ from agent_journal.errors import CannotWrite, NoSuchName
 from agent_journal.files import make_folder, whole_file
 from agent_journal.model import Conversation, ids
 from agent_journal.notes import Notes
-from agent_journal.writers.dialects.agent_sessions import obstacle, session_uuid
+from agent_journal.writers.dialects.agent_sessions import obstacle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -95,7 +95,7 @@ def write_session(
         raise CannotWrite(where, f"it is {why}")
     root, variable = _root(writer, folder, environ)
     for number in range(_MAX_COPIES):
-        session = _session_id(conversation, tool, number)
+        session = _session_id(conversation, writer, number)
         given = notes if number == 0 else Notes()  # a second copy loses what the first one did
         files = _files(conversation, subagents, writer, session, project=project, notes=given)
         if relocate := getattr(writer, "relocate", None):
@@ -128,8 +128,8 @@ def _root(writer: Writer, folder: str | None, environ: Mapping[str, str]) -> tup
     return os.path.expanduser(default), None
 
 
-def _session_id(conversation: Conversation, tool: str, number: int) -> str:
-    own = conversation.id if conversation.source == tool else session_uuid(conversation)
+def _session_id(conversation: Conversation, writer: Writer, number: int) -> str:
+    own: str = writer.session_id(conversation)  # type: ignore[attr-defined] # all that have homes have it
     return ids.made("copy", own, number) if number else own
 
 

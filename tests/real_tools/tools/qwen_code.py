@@ -45,6 +45,10 @@ def _resume(sandbox: Sandbox, prompt: str) -> None:
     _run(sandbox, prompt, "--continue")
 
 
+def _resume_session(sandbox: Sandbox, session: str, prompt: str) -> None:
+    _run(sandbox, prompt, "--resume", session)
+
+
 def _fork(sandbox: Sandbox, prompt: str) -> None:
     _run(sandbox, prompt, "--continue", "--fork-session")
 
@@ -69,6 +73,7 @@ TOOL = Tool(
     configure=_configure,
     ask=_ask,
     resume=_resume,
+    resume_session=_resume_session,
     fork=_fork,
     compact=_compact,
     ask_with_image=_ask_with_image,
