@@ -61,6 +61,25 @@ NOT_PRESERVED: dict[str, dict[str, str]] = {
         "generated ids, and names of sources without a reader": "Conversation.made_id",
     },
     "agent-record-v3": {"memories": "Memory"},
+    "anthropic-messages": {
+        "memories, and conversations without messages or with prompts alone": "Memory",
+        "branches other than the current one, and events": "Event",
+        "reasoning, as the service refuses that of other models, and that without its signature": "Reasoning",
+        "ids, times, models, token usage and cost": (
+            f"{_CONVERSATION_IDS} {_TIMES} Conversation.model Conversation.made_id Message.at Message.model "
+            "Message.made_id Message.response_id Message.usage"
+        ),
+        "parts of unknown kinds, citations, and places of code": "Other Text.citations Code",
+        "conversation metadata": (
+            f"{_TITLE} {_PLACE} {_ENVIRONMENT} Conversation.product Conversation.app_version "
+            "Conversation.account_id Conversation.archived Conversation.link Conversation.summaries "
+            "Conversation.feedback Conversation.tools Conversation.requests"
+        ),
+        "source-specific fields, stop reasons, kinds of tools, and whether a program wrote a prompt": (
+            f"{_SOURCE_FIELDS_OF_CONVERSATION} Text.extra ToolCall.extra ToolResult.extra Media.extra "
+            f"Message.extra {_NATIVE} Message.stop_reason ToolCall.kind ToolResult.name Media.size"
+        ),
+    },
     "claude-code": {
         "memories, and conversations without messages or with prompts alone": "Memory",
         "of other tools: branches other than the current one, and events": "Event",

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.model import Media, ids
-from agent_journal.writers.dialects.agent_sessions import branch_of, entry_uuid, is_inline_image, texts_of
-from agent_journal.writers.dialects.training_dialogue import text_of
+from agent_journal.model import ids
+from agent_journal.writers.dialects.agent_sessions import branch_of, entry_uuid, texts_of
+from agent_journal.writers.dialects.anthropic_content import blocks_of, call_block, content_of, result_block
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from agent_journal.model import Conversation, Part
+    from agent_journal.model import Conversation
     from agent_journal.writers import Run
-    from agent_journal.writers.dialects.agent_sessions import Branch, Call, Turn
+    from agent_journal.writers.dialects.agent_sessions import Branch, Turn
 
 _VERSION = "2.1.0"
 """Lines need the version of the tool that wrote them; this is one that writes the same lines."""
@@ -52,17 +50,19 @@ class _Lines:
     def add(self, turn: Turn) -> None:
         """Add a turn, and the results of its calls."""
         if turn.role == "system":
-            self._append("system", turn.id, turn.at, subtype="informational", content=_text(turn.parts))
+            self._append(
+                "system", turn.id, turn.at, subtype="informational", content="\n\n".join(texts_of(turn.parts))
+            )
         elif turn.role == "assistant":
             self._add_answer(turn)
         else:
             # With the source stated, tags that a person has quoted are not taken for the app's own.
             more: _Record = {"isMeta": True} if turn.is_hidden else {"promptSource": "typed"}
-            message = {"role": "user", "content": _content(turn.parts)}
+            message = {"role": "user", "content": content_of(turn.parts)}
             self._append("user", turn.id, turn.at, message=message, **more)
 
     def _add_answer(self, turn: Turn) -> None:
-        blocks = [*_blocks(turn.parts), *({"type": "tool_use"} | _call(call) for call in turn.calls)]
+        blocks = [*blocks_of(turn.parts), *map(call_block, turn.calls)]
         if not blocks:
             return
         response = ids.made(self._session, turn.id).replace("-", "")
@@ -77,7 +77,7 @@ class _Lines:
         }
         answer = self._append("assistant", turn.id, turn.at, message=message)
         for call in turn.calls:
-            content = {"role": "user", "content": [_result(call)]}
+            content = {"role": "user", "content": [result_block(call)]}
             at = call.result_at or turn.at
             place = f"{call.result_message or turn.id}-{call.id}"
             self._append("user", place, at, message=content, sourceToolAssistantUUID=answer)
@@ -88,43 +88,3 @@ class _Lines:
         self.records.append(record | {"uuid": uuid, "timestamp": at})
         self._last = uuid
         return uuid
-
-
-def _text(parts: Sequence[Part]) -> str:
-    return "\n\n".join(texts_of(parts))
-
-
-def _content(parts: Sequence[Part]) -> Any:
-    """The content of a prompt: a text, or blocks."""
-    blocks = _blocks(parts)
-    if len(blocks) == 1 and blocks[0]["type"] == "text":
-        return blocks[0]["text"]
-    return blocks
-
-
-def _blocks(parts: Sequence[Part]) -> list[_Record]:
-    blocks: list[_Record] = []
-    for part in parts:
-        if isinstance(part, Media) and is_inline_image(part):
-            blocks.append(_image(part))
-        elif text := text_of(part):
-            blocks.append({"type": "text", "text": text})
-    return blocks
-
-
-def _image(media: Media) -> _Record:
-    source = {"type": "base64", "media_type": media.mime or "image/png", "data": media.data}
-    return {"type": "image", "source": source}
-
-
-def _call(call: Call) -> _Record:
-    return {"id": call.id, "name": call.name, "input": call.arguments}
-
-
-def _result(call: Call) -> _Record:
-    content: Any = call.output
-    if call.images:
-        texts = [{"type": "text", "text": call.output}] if call.output else []
-        content = [*texts, *map(_image, call.images)]
-    block = {"type": "tool_result", "tool_use_id": call.id, "content": content}
-    return block | {"is_error": True} if call.is_failed else block
