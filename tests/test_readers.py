@@ -158,8 +158,8 @@ def test_info_is_complete(name: str) -> None:
     assert info.revision >= 1
 
 
-# Samples of a service that are another source's: bare bodies of its API look like everybody's.
-OTHERS = {"azure-openai": (["api-trace"],)}
+# Samples of a service that are those of another source: bare bodies of its API look like everybody's.
+OTHERS = {"azure-openai": (["api-trace"],), "grok": (["grok-build"],)}
 
 
 def test_fixtures_from_the_field_are_claimed_by_one_reader_or_refused_clearly() -> None:

@@ -501,6 +501,10 @@ class StoreSuite:
         assert ["child1", "child2"] == [each.id for each in store.children(parent.key)]
         assert 2 == parent.children
         assert ["child1", "parent"] == sorted(each.id for each in store.conversations(Filter()))
+        assert {the(store, "child2").key} == store.subagents([parent.key])
+        assert set() == store.subagents([the(store, "child1").key])
+        assert {parent.key, the(store, "child1").key} == store.selected(Filter())
+        assert {parent.key} == store.selected(Filter(), [parent.key, the(store, "child2").key])
         assert ("parent", "subagent") == (the(store, "child2").parent_id, the(store, "child2").relation)
 
     def test_where_a_conversation_came_from(self, store: Store) -> None:

@@ -14,7 +14,7 @@ from agent_journal.archive import Archive
 from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.archive.checking import problems
 from agent_journal.archive.sqlite import copies, duplicates
-from agent_journal.archive.sqlite.schema import VERSION
+from agent_journal.archive.sqlite.schema import MIGRATIONS
 from agent_journal.archive.store import Filter
 from agent_journal.config import Config, defaults
 from agent_journal.conversion.output import new_run
@@ -24,6 +24,10 @@ from tests.archive.journals import ALL, minute, put, said, store_in_memory, talk
 from tests.archive.older import as_of_version
 
 SHOWN = Filter()
+# When equal texts at about the same time were sufficient for a duplicate.
+_BEFORE_REASSESSMENT = next(
+    version for version, statements in enumerate(MIGRATIONS) if duplicates.UNRESOLVED in statements
+)
 REQUEST = "req_0123456789abcdef"
 OTHER_REQUEST = "req_fedcba9876543210"
 
@@ -303,7 +307,7 @@ def test_what_an_older_version_took_for_duplicates_comes_apart(
         config = imported(tmp_path / "old", *files)
         with archive.open_to_read(config.home) as kept:
             assert 2 == len(list(kept.store.conversations(SHOWN))), "else this test shows nothing"
-            as_of_version(kept.store, tmp_path / "old.db", VERSION - 1)
+            as_of_version(kept.store, tmp_path / "old.db", _BEFORE_REASSESSMENT)
     for left in config.home.glob("journal.db*"):
         left.unlink()
     (tmp_path / "old.db").rename(config.home / "journal.db")
