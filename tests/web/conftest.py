@@ -12,7 +12,8 @@ from tests.web.journals import everything, make_journal
 from tests.web.served import Served, serving
 
 
-@pytest.fixture(scope="session")
+# Only one can be driven at a time, and other modules have their own.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with chromium() as browser:
         yield browser
