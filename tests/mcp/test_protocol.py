@@ -192,7 +192,7 @@ def test_without_an_input_there_is_a_reason(tmp_path: Path) -> None:
     import_into(tmp_path / "journal", *conversations())
     command = ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, "--home", str(tmp_path / "journal"), "mcp"]
     done = subprocess.run(command, capture_output=True, timeout=120, check=False)
-    assert (1, b"aj: Cannot serve an agent: standard input or output is closed.\n") == (
+    assert (1, b"aj: Cannot serve an agent: standard input is closed.\n") == (
         done.returncode,
         done.stderr,
     )

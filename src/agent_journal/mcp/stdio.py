@@ -33,8 +33,8 @@ _MAX_LINE_BYTES = 16_000_000
 
 def serve_stdio(service: Service) -> None:
     """Serve until the agent closes standard input, and what it asked for before is answered."""
-    if sys.stdin is None or sys.stdout is None:  # their descriptors belong to other files then
-        raise AgentJournalError("Cannot serve an agent: standard input or output is closed.")
+    if sys.stdin is None:  # its descriptor belongs to another file then
+        raise AgentJournalError("Cannot serve an agent: standard input is closed.")
     anyio.run(_serve, service)
 
 
