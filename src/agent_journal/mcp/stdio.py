@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Incoming: TypeAlias = SessionMessage | Exception
 
-_STANDARD_INPUT = 0
+_STANDARD_INPUT_ID = 0  # of its file descriptor
 _BLOCK_BYTES = 1 << 16
 _MAX_LINE_BYTES = 16_000_000
 
@@ -63,9 +63,9 @@ class _InputLines:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._send, self._receive = anyio.create_memory_object_stream[str](0)
-        self._descriptor = os.dup(_STANDARD_INPUT)
+        self._descriptor = os.dup(_STANDARD_INPUT_ID)
         nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, _STANDARD_INPUT)
+        os.dup2(nothing, _STANDARD_INPUT_ID)
         os.close(nothing)
         threading.Thread(target=self._read, name="standard input", daemon=True).start()
 
