@@ -71,7 +71,13 @@ def main() -> None:
         0o077
     )  # only the user may read what is written; `files.make_private` makes sure that the user may
     terminal.prepare()
-    arguments = _without_home(sys.argv[1:])
+    try:
+        _run_command(_without_home(sys.argv[1:]))
+    finally:
+        _home.use(None)
+
+
+def _run_command(arguments: list[str]) -> None:
     if arguments[:1] == ["help"] and len(arguments) > 1:
         arguments = [*arguments[1:], "--help"]
     if arguments and arguments[0] in {"--help", "-h", "help"}:
@@ -109,7 +115,6 @@ def _suggestion(typed: str) -> str:
 
 def _without_home(arguments: list[str]) -> list[str]:
     """The arguments that follow `--home DIR`."""
-    _home.use(None)
     if arguments and arguments[0].startswith("--home="):
         arguments = ["--home", arguments[0].removeprefix("--home="), *arguments[1:]]
     if not arguments or arguments[0] != "--home":

@@ -58,14 +58,18 @@ def command(*, keep: Path | None) -> None:
 
 def _tour(home: Path, aj: str) -> None:
     demo.fill(home)
+    before = _home.option()
     _home.use(str(home), ignore_variables=True)  # also in the environment of a user who has settings
-    for number, (verb, arguments, summary) in enumerate(_TOUR, 1):
-        show(("dim", f"{number}. {summary}"))
-        show(("strong", f"$ {aj} {arguments}"))
-        name, *rest = shlex.split(arguments)
-        with verb.make_context(f"aj {name}", rest) as context:
-            verb.invoke(context)
-        show("")
+    try:
+        for number, (verb, arguments, summary) in enumerate(_TOUR, 1):
+            show(("dim", f"{number}. {summary}"))
+            show(("strong", f"$ {aj} {arguments}"))
+            name, *rest = shlex.split(arguments)
+            with verb.make_context(f"aj {name}", rest) as context:
+                verb.invoke(context)
+            show("")
+    finally:
+        _home.use(before)
 
 
 def _next_steps(aj: str) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -33,8 +32,10 @@ _MAX_LINE_BYTES = 16_000_000
 
 def serve_stdio(service: Service) -> None:
     """Serve until the agent closes standard input, and what it asked for before is answered."""
-    if sys.stdin is None:  # its descriptor belongs to another file then
-        raise AgentJournalError("Cannot serve an agent: standard input is closed.")
+    try:
+        os.read(_STANDARD_INPUT_ID, 0)
+    except OSError as error:  # where it was closed, it is now open in the wrong mode
+        raise AgentJournalError("Cannot serve an agent: standard input is closed.") from error
     anyio.run(_serve, service)
 
 
