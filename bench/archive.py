@@ -1,8 +1,8 @@
 """Measures the archive: `python bench/archive.py --corpus DIR [--without-peer] [--json] [NAME…]`.
 
 DIR is what `gen_corpus.py` makes: a `home` with histories and a `chatgpt-export`. Each figure is measured in
-a journal of its own, beside agentsview (installed from PyPI into a temporary environment; where that fails
-it is said) or beside the start of Python, in one run on one machine.
+a journal of its own, compared with agentsview (installed from PyPI into a temporary environment; the
+output says if that fails) or with the start of Python, in one run on one machine.
 """
 
 from __future__ import annotations
@@ -260,13 +260,13 @@ def installed_peer(work: Path) -> list[str] | None:
         pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "agentsview"]
         subprocess.run(pip, check=True, capture_output=True)
     except subprocess.CalledProcessError:
-        print("agentsview cannot be installed here: no figures beside it")
+        print("agentsview cannot be installed here: no figures to compare with")
         return None
     return [str(folder / "bin" / "agentsview")]
 
 
 def end_all_from(folder: Path) -> None:
-    """End programs of a folder that still run: the peer leaves a server behind, which would go on reading."""
+    """End programs of a folder that still run: the peer leaves a server running, which keeps reading."""
     for _ in range(100):
         running = list(_running_from(folder))
         for process in running:

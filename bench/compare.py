@@ -1,6 +1,6 @@
-"""Compares two versions of the program: `python bench/compare.py OLD [NEW] [--rounds N] [--only NAME…]`.
+"""Compare two versions of the program: `python bench/compare.py OLD [NEW] [--rounds N] [--only NAME…]`.
 
-OLD and NEW are commits, or folders with a checkout; NEW is this checkout if it is left out. Both run in turns
+OLD and NEW are commits, or folders with a checkout; NEW is this checkout if it is left out. They run by turns
 with the interpreter and the packages of this one, over the same corpus. The table has the median CPU seconds
 of the command and its children, and the median ratio of each pair, which says more on a busy machine.
 """

@@ -9,7 +9,7 @@ Three traces are made, the same every time, and cooked in a process of their own
 * fan-out:   requests that all begin with the same system prompt and 50 messages, and then differ.
 
 Then parents are computed for a sample of each by comparing every pair, as the format defines them; the
-answers must be the same, and the times tell what the bounds are worth.
+answers must be the same, and the times show how much the bounds save.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Measures search by meaning: `python bench/meaning.py [--chunks 100000] [--graph]`.
 
-A journal is made of conversations from the templates in tests/search until it has so many vectors. Told are
-CPU seconds, which others on the machine disturb less, beside the start of Python. `--graph` measures from how
-many vectors on a graph of them pays.
+A journal is made of conversations from the templates in tests/search until it has that many vectors. Figures
+are CPU seconds, which depend less on what else the machine does, compared with the start of Python. `--graph`
+measures from how many vectors on a graph is faster.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def measure_embedding(home: Path, settled: config.Config) -> None:
 
 
 def measure_shell(home: Path) -> None:
-    """A hybrid search as a person starts it, beside a lexical one and the start of Python."""
+    """A hybrid search as a user starts it, compared with a lexical one and the start of Python."""
     start = best([sys.executable, "-c", "import sqlite3"], home)
     print(f"python -c 'import sqlite3': {start.cpu * 1000:.0f} ms CPU, {start.wall * 1000:.0f} ms")
     for mode in ("lexical", "hybrid"):
@@ -123,7 +123,7 @@ def children() -> float:
 
 
 def measure_graph(count: int) -> None:
-    """Time and recall of a graph beside looking at all vectors, on the sources of Python's own library."""
+    """Time and recall of a graph, compared with a scan of all vectors, on Python's own sources."""
     model = static.load()
     texts = python_texts(count)
     rows = np.concatenate([model.vectors(texts[at : at + 1024]) for at in range(0, len(texts), 1024)])

@@ -1,6 +1,6 @@
 """Makes a folder of many small files, of every source and of nobody, under names that say nothing.
 
-The same files every time: `truth.json` beside them says of each whose it is.
+The files are the same every time. `truth.json` next to them states the source of each.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Sample(NamedTuple):
 
 
 def make(folder: Path, count: int) -> None:
-    """Write so many files into a new folder `files`, and beside it the truth about them."""
+    """Write so many files into a new folder `files`, and next to it the truth about them."""
     chance = random.Random(_SEED)
     known = list(_of_cases(folder / "built"))
     samples = list(islice(cycle(known), count - count // _STRANGERS))

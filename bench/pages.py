@@ -1,10 +1,10 @@
 """Measures web pages: `python bench/pages.py [--without-peer] [--json] [NAME…]`.
 
-`speed` writes one long conversation of a coding agent, beside the model's own JSON and beside
-claude-code-log (installed from PyPI into a temporary environment; where that fails it is said): CPU time of
+`speed` writes one long conversation of a coding agent, compared with the model's own JSON and with
+claude-code-log (installed from PyPI into a temporary environment; the output says if that fails): CPU time of
 whole processes, the best of several, in turns on one machine. `long` opens a page of 50,000 messages in
-Chromium, beside one of 100: the longest time that it does not answer, in CPU time of its thread, and how long
-it takes to paint and to search, in wall time, which depends on who else uses the machine.
+Chromium, compared with one of 100: the longest time without a response, in CPU time of its thread, and the
+time to paint and to search, in wall time, which depends on what else the machine does.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def installed_peer(work: Path) -> list[str] | None:
         pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "claude-code-log"]
         subprocess.run(pip, check=True, capture_output=True)
     except subprocess.CalledProcessError:
-        print("claude-code-log cannot be installed here: no figures beside it")
+        print("claude-code-log cannot be installed here: no figures to compare with")
         return None
     return [str(folder / "bin" / "claude-code-log")]
 
@@ -174,7 +174,7 @@ class Bench:
         return Figure("speed", measured, limit, ratio >= PEER_TIMES, beside)
 
     def _writer_alone(self, source: Path) -> Figure:
-        """The writer from the model on, beside the model's own JSON."""
+        """The writer from the model on, compared with the model's own JSON."""
         tasks = Path(__file__).parent / "tasks.py"
         found: dict[str, float] = {}
         for target in ("html", "json"):

@@ -1,4 +1,4 @@
-"""Measures how well searching finds: `python bench/quality.py [--locomo FILE] [--write] [--tune]`.
+"""Measures the quality of search: `python bench/quality.py [--locomo FILE] [--write] [--tune]`.
 
 A journal is made of the corpus in tests/search, with words and vectors as `aj` makes them; each judged query
 is asked in each mode. `--locomo` also measures LoCoMo, whose `locomo10.json` you must have: its license does

@@ -1,8 +1,8 @@
 """Measures every reader: `python bench/readers.py [NAME…] [--megabytes 20]`.
 
-Each reads histories of bench/sources/ beside decoding the same bytes with orjson (of tables and databases:
-reading their rows); what is JSON in a text of a record, as logs have the bodies of calls, is decoded as well.
-CPU time, the best of several, in turns; the collector is off, as `aj convert` has it.
+Each reads histories of bench/sources/, compared with decoding the same bytes with orjson (of tables and
+databases: reading their rows). JSON inside a text of a record, such as the bodies of calls in logs, is
+decoded, too. CPU time, the best of several, in turns; the collector is off, as `aj convert` has it.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _rows_of_database(path: Path) -> None:
 
 
 def read(units: list[pipeline.Unit]) -> int:
-    """Read everything; how many conversations there were. Telling the files apart is measured by `run.py`."""
+    """Read everything; how many conversations there were. `run.py` measures detection."""
     note = Notes()
     return sum(
         1

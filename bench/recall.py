@@ -91,7 +91,7 @@ def _share(values: Iterator[bool]) -> str:
 
 
 def definition_bytes() -> int:
-    """Return the size of what an agent is told of the tools."""
+    """Return the size of the definitions of the tools."""
     definitions = [
         (each.name, each.title, each.description, each.input_schema, each.output_schema) for each in TOOLS
     ]

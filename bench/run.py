@@ -71,7 +71,7 @@ def _seconds(result: dict[str, Any]) -> float:
 
 
 def against(name: str, what: str, ours: float, base: float, limit: float) -> Figure:
-    """A time beside the baseline's time."""
+    """A time compared with that of the baseline."""
     ratio = ours / base
     return Figure(name, what, f"{ours:.2f} s", f"{base:.2f} s", ratio, f"{limit:.1f} ×", ratio <= limit)
 
@@ -102,14 +102,14 @@ def complete(name: str, found: dict[str, Any], conversations: int, messages: int
     """Whether everything that is known to be there was read."""
     got = f"{found['conversations']:,} with {found['messages']:,}"
     there = f"{conversations:,} with {messages:,}"
-    what = "conversations and messages, beside the known truth"
+    what = "conversations and messages, compared with the known truth"
     return Figure(name, what, got, there, None, "equal", got == there)
 
 
 def sessions(there: Corpus) -> Iterator[Figure]:
     """Reading the coding agent's tree."""
     ours, base = best_of(("read", there.sessions), ("decode_lines", there.sessions))
-    what = f"{there.session_bytes / MB:.0f} MB of agent sessions into the model, beside orjson line by line"
+    what = f"{there.session_bytes / MB:.0f} MB of agent sessions as the model; baseline: orjson line by line"
     yield against("sessions", what, ours["seconds"], base["seconds"], SESSIONS_LIMIT)
     yield whole("sessions", ours, base)
     yield complete("sessions", ours, there.session_files, there.session_messages)
@@ -119,7 +119,7 @@ def export(there: Corpus) -> Iterator[Figure]:
     """Reading the chat application's export."""
     ours, base = best_of(("read", there.chats), ("decode_elements", there.chats))
     size = there.chats.stat().st_size / MB
-    what = f"a chat export of {size:.0f} MB into the model, beside orjson on each conversation"
+    what = f"a chat export of {size:.0f} MB into the model; baseline: orjson on each conversation"
     yield against("export", what, ours["seconds"], base["seconds"], EXPORT_LIMIT)
     yield whole("export", ours, base)
     known = there.truth["chatgpt"]
@@ -136,7 +136,7 @@ def convert(there: Corpus) -> Iterator[Figure]:
     ours, base = min(one for one, _ in times), min(one for _, one in times)
     size = there.session_bytes / MB
     measured, baseline = f"{size / ours:.0f} MB/s", f"{size / base:.0f} MB/s"
-    what = f"aj convert -t json of {size:.0f} MB of agent sessions, beside copying the bytes"
+    what = f"aj convert -t json of {size:.0f} MB of agent sessions; baseline: copying the bytes"
     limit, ok = f"{CONVERT_MB_PER_SECOND} MB/s", size / ours >= CONVERT_MB_PER_SECOND
     yield Figure("convert", what, measured, baseline, ours / base, limit, ok)
 
@@ -157,7 +157,7 @@ def memory(there: Corpus) -> Iterator[Figure]:
 
 
 def identify(_there: Corpus) -> Iterator[Figure]:
-    """Telling what files are that say so neither by their names nor by where they lie."""
+    """Detection of files that neither their names nor their folders identify."""
     with tempfile.TemporaryDirectory() as folder:
         mixed.make(Path(folder), IDENTIFY_FILES)
         (found,) = best_of(("identify", Path(folder)))
@@ -165,7 +165,7 @@ def identify(_there: Corpus) -> Iterator[Figure]:
     what = f"telling what {found['files']:,} files of every source and of nobody are"
     limit = f"{IDENTIFY_MS:.1f} ms"
     yield Figure("identify", what, f"{each:.2f} ms", "", None, limit, each <= IDENTIFY_MS)
-    told, wrong = f"{found['told']:,} told", found["wrong"]
+    told, wrong = f"{found['told']:,} recognized", found["wrong"]
     what = "files that a wrong reader claims, or several, or none although it is whole"
     yield Figure("identify", what, str(len(wrong)), told, None, "0", not wrong)
     print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
@@ -196,7 +196,7 @@ def start(_there: Corpus) -> Iterator[Figure]:
         ratio = ours / nothing
         yield Figure(
             "start",
-            f"{what}, beside python -c pass",
+            f"{what}; baseline: python -c pass",
             f"{ours:.0f} ms",
             f"{nothing:.0f} ms",
             ratio,
@@ -219,12 +219,12 @@ def writers(there: Corpus) -> Iterator[Figure]:
     baseline = base["bytes"] / base["seconds"] / MB
     for target, ours in zip(TARGETS, found, strict=True):
         speed = ours["bytes"] / ours["seconds"] / MB
-        what = f"{ours['bytes'] / MB:.0f} MB of the model as {target}, beside json"
+        what = f"{ours['bytes'] / MB:.0f} MB of the model as {target}; baseline: json"
         limit, ok = f"{WRITE_MB_PER_SECOND} MB/s", speed >= WRITE_MB_PER_SECOND
         measured = f"{speed:.0f} MB/s"
         yield Figure("writers", what, measured, f"{baseline:.0f} MB/s", baseline / speed, limit, ok)
         half, most = ours["half_bytes"], ours["peak_bytes"]
-        what = f"peak memory of writing twice as many conversations as {target}, beside half of them"
+        what = f"peak memory of writing twice as many conversations as {target}; baseline: half of them"
         limit, ratio = f"{GROWTH_LIMIT:.2f} ×", most / half
         measured = f"{most / MB:.0f} MB"
         yield Figure("writers", what, measured, f"{half / MB:.0f} MB", ratio, limit, ratio <= GROWTH_LIMIT)
@@ -242,17 +242,17 @@ def signing(_there: Corpus) -> Iterator[Figure]:
 
 
 def index(there: Corpus) -> Iterator[Figure]:
-    """The index of words, beside its library with plain words and one field."""
+    """The index of words, compared with its library with plain words and one field."""
     ours, base = best_of(("index", there.sessions), ("index_plain", there.sessions))
     size = ours["characters"] / MB
-    what = f"{size:.0f} MB of text indexed with all its fields, names and filters, beside plain words"
+    what = f"{size:.0f} MB of text indexed with all its fields, names and filters; baseline: plain words"
     yield against("index", what, ours["seconds"], base["seconds"], INDEX_LIMIT)
     own = size / ours["held_up"]
     limit, ok = f"{INDEX_OWN_MB_PER_SECOND} MB/s", own >= INDEX_OWN_MB_PER_SECOND
     yield Figure("index", "what the caller waits for of it", f"{own:.0f} MB/s", "", None, limit, ok)
     share = ours["size"] / there.session_bytes
     limit, ok = f"{INDEX_SHARE:.0%}", share <= INDEX_SHARE
-    what = f"size of the index, beside {there.session_bytes / MB:.0f} MB of files"
+    what = f"size of the index; baseline: {there.session_bytes / MB:.0f} MB of files"
     yield Figure("index", what, f"{ours['size'] / MB:.0f} MB", "", share, limit, ok)
     held = ours["held"] / MB
     limit, ok = f"{INDEX_MEMORY_MB} MB", held <= INDEX_MEMORY_MB

@@ -1,11 +1,11 @@
 """Measures search by words: `python bench/search.py (--corpus DIR | --journal HOME) [--grown DIR]`.
 
 DIR is what `gen_corpus.py` makes: a `home` with histories and a `chatgpt-export`; HOME is a journal that is
-there already. All is CPU time, tool output included, the median of queries that are drawn from the texts,
-beside FTS5 with the same texts in the same process. Growth is that of ranking in an index of every tenth
-conversation beside that of all; with `--grown` it is that of all beside one of ten times as many years, which
-is made there if it is not yet. With `--large` it is also that of whole answers in a journal that is ten times
-as large, for queries that are drawn from its own texts: of each kind, and of all kinds together.
+there already. Times are CPU time, tool output included: the median of queries taken from the texts, compared
+with FTS5 over the same texts in the same process. Growth compares ranking in an index of every tenth
+conversation with ranking in that of all; with `--grown`, it compares all with an index of ten times as many
+years, which is made there if it is missing. With `--large`, it also compares whole answers in a journal ten
+times as large, for queries taken from its own texts: of each kind, and of all kinds together.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def index_of(folder: Path, entries: Iterable[Entry]) -> Index:
 
 
 def grown(folder: Path, home: Path) -> Index:
-    """An index of ten times as much: as if all of it had been said before, again and again."""
+    """An index of ten times as much: as if all of it had been written ten times."""
     if not folder.exists():
         moments = [each.at for each in entries_of(home) if each.at]
         years = max(moments) - min(moments)
@@ -235,7 +235,7 @@ def _cpu_of_children() -> float:
 
 
 def from_the_shell(home: Path, times: int) -> Iterator[str]:
-    """`aj search` beside the start of Python with SQLite."""
+    """`aj search`, compared with the start of Python with SQLite."""
 
     def run(*command: str) -> float:
         def start() -> None:

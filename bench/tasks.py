@@ -125,7 +125,7 @@ def copy(folder: Path) -> dict[str, Any]:
 
 
 def identify(folder: Path) -> dict[str, Any]:
-    """Tell what each file of bench/mixed.py is; what is claimed wrongly, or by several, is named."""
+    """Detect the source of each file of bench/mixed.py; names those claimed wrongly or by several readers."""
     from agent_journal import readers  # noqa: PLC0415
     from agent_journal.detection.peek import Peek  # noqa: PLC0415
     from agent_journal.inputs.input import open_input  # noqa: PLC0415
@@ -152,7 +152,7 @@ def identify(folder: Path) -> dict[str, Any]:
 
 
 class _Nowhere:
-    """A bundle of which nothing is kept."""
+    """A bundle that stores nothing."""
 
     def file(self, path: str) -> IO[bytes]:  # noqa: ARG002
         return Path("/dev/null").open("wb")
@@ -302,7 +302,7 @@ def _entries(path: Path) -> Iterator[Entry]:
 
 
 def _texts(parts: Sequence[Part]) -> tuple[str, str, str]:
-    """What was said, thought, and done by tools."""
+    """The texts, the reasoning and the tool output."""
     from agent_journal import Reasoning, Text, ToolCall, ToolResult  # noqa: PLC0415
 
     said, thought, done = [], [], []

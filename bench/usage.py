@@ -1,8 +1,8 @@
 """Measures and proves usage: `python bench/usage.py [--corpus DIR] [--million] [--without-peer]`.
 
-DIR is what `gen_corpus.py` makes, with the truth in `truth.json`: the totals must be equal. Beside it stands
-ccusage (installed from npm into a temporary folder; where that fails it is said), also over histories of our
-own making in which everything is told more than once. `--million` asks a journal of a million messages.
+DIR is what `gen_corpus.py` makes, with the truth in `truth.json`: the totals must be equal. They are compared
+with ccusage (installed from npm into a temporary folder; the output says if that fails), also over generated
+histories in which everything is recorded more than once. `--million` asks a journal of a million messages.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ENVIRON = {name: value for name, value in os.environ.items() if name != "PYTHON
 _TIMES = 5
 # Why the peer counts otherwise (as of 20.0.24).
 WHY = {
-    "a subagent that counts anew": "it takes all that a subagent counts at first for a copy of its parent's",
+    "a subagent that counts from zero": "it takes the first counts of a subagent for a copy of its parent's",
     "one sum for a session": "it does not read that source",
 }
 
@@ -111,7 +111,7 @@ def installed(folder: Path) -> Path | None:
 
 
 def repeated(folder: Path, peer: Path | None) -> bool:
-    """Histories in which everything is told more than once."""
+    """Histories in which everything is recorded more than once."""
     from tests.usage import histories as made  # noqa: PLC0415 (our own, and only here)
 
     cases: dict[str, tuple[Callable[[Path], None], tuple[int, int, int, int]]] = {
@@ -124,7 +124,7 @@ def repeated(folder: Path, peer: Path | None) -> bool:
             lambda home: made.forks_and_replays(home, with_turns=False),
             made.FORKED,
         ),
-        "a subagent that counts anew": (made.a_subagent_of_its_own, made.RESTARTED),
+        "a subagent that counts from zero": (made.a_subagent_of_its_own, made.RESTARTED),
         "sums at the end of a session": (made.sums_at_the_end, made.SHUT_DOWN),
         "one sum for a session": (made.a_session_that_counts_as_a_whole, made.CUMULATIVE),
     }
@@ -176,7 +176,7 @@ def true_totals(path: Path) -> Totals:
 
 
 def timed(home: Path, journal: Path, peer: Path | None) -> None:
-    """How long reports take, beside the start of Python and the peer."""
+    """How long reports take, compared with the start of Python and the peer."""
     start = best([sys.executable, "-c", "pass"], home, journal)
     print(
         f"{'report':14} {'CPU s':>7} {'wall s':>7}   (best of {_TIMES}; python -c pass: {start[0]:.3f} s CPU)"
