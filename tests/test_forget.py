@@ -11,6 +11,7 @@ from agent_journal.archive.candidates import ImportCandidate
 from agent_journal.cli import forget
 from agent_journal.config import Config, defaults
 from agent_journal.conversion.output import new_run
+from agent_journal.journal import query_log
 from agent_journal.notes import Notes
 from tests.archive.journals import ALL, minute, said, talk
 
@@ -65,3 +66,20 @@ def test_duplicates_go_if_a_person_agrees(tmp_path: Path, monkeypatch: pytest.Mo
     with archive.open_to_read(config.home) as opened:
         assert [] == list(opened.store.conversations(ALL))
     assert ["Permanently delete 2 conversations?"] == questions
+
+
+def test_with_the_whole_journal_goes_the_log_of_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = defaults(tmp_path / "journal", {})
+    monkeypatch.setenv("AJ_HOME", str(config.home))
+    logs = [config.home / name for name in (query_log.PREVIOUS_FILE_NAME, query_log.FILE_NAME)]
+    imported(config, "a")
+    imported(config, "b")
+    for log in logs:
+        log.write_text("words of a\n", encoding="utf-8")
+
+    forget.command.main(["a", "--yes"], standalone_mode=False)
+    assert [True, True] == [log.exists() for log in logs]
+    forget.command.main(["--all", "--yes"], standalone_mode=False)
+    assert [False, False] == [log.exists() for log in logs]

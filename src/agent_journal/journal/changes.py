@@ -132,7 +132,7 @@ class JournalChanges(JournalAccess):
         `on_progress` gets the number of entries in the new index and their total. Raises UnfinishedErasure if
         they are forgotten, but still in some file.
         """
-        from agent_journal.journal import erasing, forgetting  # noqa: PLC0415
+        from agent_journal.journal import erasing, forgetting, query_log  # noqa: PLC0415
 
         doomed = [*plan.conversations, *(plan.duplicates if with_duplicates else ())]
         conversations, erased = erasing.forget(
@@ -142,6 +142,8 @@ class JournalChanges(JournalAccess):
             memories=plan.everything,
             names=plan.names,
         )
+        if plan.everything:
+            query_log.erase(self._config.home)
         return forgetting.Forgotten(conversations, plan.memories, erased)
 
     def finish_forget(self, names: Iterable[str] = ()) -> FinishedForget | None:

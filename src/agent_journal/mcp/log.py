@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from agent_journal.journal.query_log import FILE_NAME, PREVIOUS_FILE_NAME
 from agent_journal.redaction import redact_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FILE_NAME = "mcp-log.jsonl"
-_PREVIOUS = "mcp-log.1.jsonl"
 _MAX_BYTES = 2_000_000
 _MAX_ARGUMENT_CHARS = 500
 
@@ -52,12 +51,12 @@ class QueryLog:
             finally:
                 os.close(handle)
             if is_full:
-                (self._home / FILE_NAME).replace(self._home / _PREVIOUS)
+                (self._home / FILE_NAME).replace(self._home / PREVIOUS_FILE_NAME)
 
     def entries(self) -> Iterator[LogEntry]:
         """Yield the calls that are still known, oldest first."""
         decode = msgspec.json.Decoder(LogEntry).decode
-        for name in (_PREVIOUS, FILE_NAME):
+        for name in (PREVIOUS_FILE_NAME, FILE_NAME):
             try:
                 lines = (self._home / name).read_bytes().splitlines()
             except OSError:
