@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -36,14 +37,36 @@ def serve_stdio(service: Service) -> None:
         os.read(_STANDARD_INPUT_ID, 0)
     except OSError as error:  # where it was closed, it is now open in the wrong mode
         raise AgentJournalError("Cannot serve an agent: standard input is closed.") from error
-    anyio.run(_serve, service)
+    terminate = signal.getsignal(signal.SIGTERM)
+    is_terminated = anyio.run(_serve, service)
+    if is_terminated and callable(terminate):
+        terminate(signal.SIGTERM, None)
 
 
-async def _serve(service: Service) -> None:
+async def _serve(service: Service) -> bool:
+    """Serve; returns whether SIGTERM ended it.
+
+    An exception that a signal raises in the middle of the event loop would be reported as unhandled.
+    """
+    terminations: list[bool] = []
+    lines = _InputLines()
+    everything = anyio.CancelScope()
+
+    def terminate() -> None:
+        terminations.append(True)
+        everything.cancel()
+
+    with suppress(NotImplementedError):  # on Windows
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
+    with everything:
+        await _relay_messages(service, lines)
+    return bool(terminations)
+
+
+async def _relay_messages(service: Service, lines: _InputLines) -> None:
     server = create_server(service)
     send_in, receive_in = anyio.create_memory_object_stream["Incoming"](0)
     send_out, receive_out = anyio.create_memory_object_stream[SessionMessage](0)
-    lines = _InputLines()
     async with (
         stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (read, write),
         anyio.create_task_group() as tasks,
