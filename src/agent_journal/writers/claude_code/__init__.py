@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from agent_journal.files import is_safe_name, safe_name
 from agent_journal.model import Conversation
 from agent_journal.writers import WriterInfo
 from agent_journal.writers.claude_code import own_lines
 from agent_journal.writers.claude_code.lines import session_lines
-from agent_journal.writers.dialects.agent_sessions import free_path, note_losses, obstacle, session_uuid
-from agent_journal.writers.dialects.json_bytes import encode
+from agent_journal.writers.dialects.agent_sessions import note_losses, obstacle, session_uuid
+from agent_journal.writers.dialects.session_files import free_path, path_name, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,9 +55,7 @@ def write(items: Iterable[Item], out: Bundle, run: Run) -> None:
             continue
         if isinstance(item, Conversation):
             for path, lines in _files(item, run, taken):
-                with out.file(path) as file:
-                    for line in lines:
-                        file.write(encode(line) + b"\n")
+                write_lines(out, path, lines)
 
 
 def session_id(conversation: Conversation) -> str:
@@ -108,9 +105,5 @@ def _own_place(conversation: Conversation) -> str:
     """Return the path of a session of the tool itself, without its suffix."""
     session, _, agent = conversation.id.partition("/")
     if conversation.link is not None and conversation.link.relation == "subagent" and agent:
-        return f"{_name(session)}/subagents/{_name(agent)}"
-    return _name(conversation.id)
-
-
-def _name(text: str) -> str:
-    return text if is_safe_name(text) else safe_name(text, text)
+        return f"{path_name(session)}/subagents/{path_name(agent)}"
+    return path_name(conversation.id)

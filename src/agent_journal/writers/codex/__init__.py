@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_journal.model import Conversation
 from agent_journal.writers import WriterInfo
-from agent_journal.writers.codex import items, own_lines
-from agent_journal.writers.dialects.agent_sessions import (
-    branch_of,
-    free_path,
-    note_losses,
-    obstacle,
-    path_time,
-    session_uuid,
-)
-from agent_journal.writers.dialects.json_bytes import encode
+from agent_journal.writers.codex import items as rollout_items
+from agent_journal.writers.codex import own_lines
+from agent_journal.writers.dialects.agent_sessions import session_uuid
+from agent_journal.writers.dialects.session_files import free_path, path_time, sessions, write_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from agent_journal.model import Item
+    from agent_journal.model import Conversation, Item
     from agent_journal.writers import Bundle, Run
     from agent_journal.writers.codex.items import Record
+    from agent_journal.writers.dialects.agent_sessions import Branch
 
 INFO = WriterInfo(
     name="codex",
@@ -48,19 +42,10 @@ INFO = WriterInfo(
 def write(items: Iterable[Item], out: Bundle, run: Run) -> None:
     """Write each conversation as a rollout."""
     taken: set[str] = set()
-    for item in items:
-        why = obstacle(item, INFO.name)
-        lines = [] if why or not isinstance(item, Conversation) else [*_lines(item, run)]
-        if not lines or not isinstance(item, Conversation):
-            run.note_not_preserved(item, "", why or "a conversation without text and tool calls")
-            if not isinstance(item, Conversation):
-                run.note_redactions(item)
-            continue
-        day, time = path_time(item, run.started_at)
-        path = free_path(f"sessions/{day}/rollout-{time}-{session_id(item)}", INFO.suffix, taken)
-        with out.file(path) as file:
-            for line in lines:
-                file.write(encode(line) + b"\n")
+    for conversation, lines in sessions(items, run, INFO.name, own_lines.rollout_lines, _lines):
+        day, time = path_time(conversation, run.started_at)
+        path = f"sessions/{day}/rollout-{time}-{session_id(conversation)}"
+        write_lines(out, free_path(path, INFO.suffix, taken), lines)
 
 
 def session_id(conversation: Conversation) -> str:
@@ -68,11 +53,5 @@ def session_id(conversation: Conversation) -> str:
     return session_uuid(conversation)
 
 
-def _lines(conversation: Conversation, run: Run) -> Iterator[Record]:
-    if conversation.source == INFO.name:
-        run.note_redactions(conversation)
-        yield from own_lines.rollout_lines(conversation)
-        return
-    branch = branch_of(conversation, run.started_at)
-    note_losses(conversation, branch, run)
-    yield from items.rollout_lines(conversation, session_id(conversation), branch)
+def _lines(conversation: Conversation, branch: Branch) -> Iterable[Record]:
+    return rollout_items.rollout_lines(conversation, session_id(conversation), branch)

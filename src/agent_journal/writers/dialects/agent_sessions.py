@@ -290,21 +290,3 @@ def data_url(media: Media) -> str:
     if media.data:
         return f"data:{media.mime or 'image/png'};base64,{media.data}"
     return media.ref or ""
-
-
-def path_time(conversation: Conversation, started_at: str) -> tuple[str, str]:
-    """Return when a session began, for paths: `2026/02/10` and `2026-02-10T17-24-23`."""
-    known = (conversation.started_at, *(entry.at for entry in conversation.timeline), started_at)
-    times = (timestamps.parse_timestamp(at) for at in known if at)
-    began = next((time for time in times if time), "1970-01-01T00:00:00Z")[:19]
-    return began[:10].replace("-", "/"), began.replace(":", "-")
-
-
-def free_path(path: str, suffix: str, taken: set[str]) -> str:
-    """Return a path that no other conversation of this run has."""
-    number, free = 1, path
-    while free in taken:
-        number += 1
-        free = f"{path}-{number}"
-    taken.add(free)
-    return free + suffix

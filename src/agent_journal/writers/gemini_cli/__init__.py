@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING
 from agent_journal.files import is_safe_name
 from agent_journal.model import Conversation
 from agent_journal.writers import WriterInfo
-from agent_journal.writers.dialects.agent_sessions import (
-    branch_of,
-    free_path,
-    note_losses,
-    obstacle,
-    path_time,
-    session_uuid,
-)
-from agent_journal.writers.dialects.json_bytes import encode
+from agent_journal.writers.dialects.agent_sessions import session_uuid
+from agent_journal.writers.dialects.session_files import free_path, path_time, sessions, write_lines
 from agent_journal.writers.gemini_cli import own_records, records
 
 if TYPE_CHECKING:
@@ -28,6 +21,7 @@ if TYPE_CHECKING:
 
     from agent_journal.model import Item
     from agent_journal.writers import Bundle, Run
+    from agent_journal.writers.dialects.agent_sessions import Branch
     from agent_journal.writers.gemini_cli.records import Record
 
 INFO = WriterInfo(
@@ -58,24 +52,15 @@ def write(items: Iterable[Item], out: Bundle, run: Run) -> None:
     """Write each conversation as a session, and the path of its project once."""
     taken: set[str] = set()
     roots: set[str] = set()
-    for item in items:
-        why = obstacle(item, INFO.name)
-        lines = [] if why or not isinstance(item, Conversation) else _lines(item, run)
-        if not lines or not isinstance(item, Conversation):
-            run.note_not_preserved(item, "", why or "a conversation without text and tool calls")
-            if not isinstance(item, Conversation):
-                run.note_redactions(item)
-            continue
+    for conversation, lines in sessions(items, run, INFO.name, _own_lines, _lines):
         stated = lines[0].get("projectHash")
         is_name = isinstance(stated, str) and is_safe_name(stated)
-        folder = f"{_TMP}/{stated if is_name else project_hash(item.cwd)}"
-        with out.file(_path(item, f"{folder}/chats", run, taken)) as file:
-            for line in lines:
-                file.write(encode(line) + b"\n")
-        if item.cwd and folder not in roots:
+        folder = f"{_TMP}/{stated if is_name else project_hash(conversation.cwd)}"
+        write_lines(out, _path(conversation, f"{folder}/chats", run, taken), lines)
+        if conversation.cwd and folder not in roots:
             roots.add(folder)
             with out.file(f"{folder}/{_ROOT}") as file:
-                file.write(item.cwd.encode("utf-8", "replace"))
+                file.write(conversation.cwd.encode("utf-8", "replace"))
 
 
 def session_id(conversation: Conversation) -> str:
@@ -132,11 +117,9 @@ def _path(conversation: Conversation, folder: str, run: Run, taken: set[str]) ->
     return f"{folder}/session-{name}{end}{INFO.suffix}"
 
 
-def _lines(conversation: Conversation, run: Run) -> list[Record]:
-    if conversation.source == INFO.name:
-        run.note_redactions(conversation)
-        return [*own_records.lines(conversation, project_hash(conversation.cwd))]
-    branch = branch_of(conversation, run.started_at)
-    note_losses(conversation, branch, run)
-    session = session_id(conversation)
-    return [*records.lines(conversation, session, branch, project_hash(conversation.cwd))]
+def _own_lines(conversation: Conversation) -> Iterable[Record]:
+    return own_records.lines(conversation, project_hash(conversation.cwd))
+
+
+def _lines(conversation: Conversation, branch: Branch) -> Iterable[Record]:
+    return records.lines(conversation, session_id(conversation), branch, project_hash(conversation.cwd))

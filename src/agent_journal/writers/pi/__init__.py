@@ -5,24 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent_journal.model import Conversation
 from agent_journal.writers import WriterInfo
-from agent_journal.writers.dialects.agent_sessions import (
-    branch_of,
-    free_path,
-    note_losses,
-    obstacle,
-    path_time,
-    session_uuid,
-)
-from agent_journal.writers.dialects.json_bytes import encode
+from agent_journal.writers.dialects.agent_sessions import session_uuid
+from agent_journal.writers.dialects.session_files import free_path, path_time, sessions, write_lines
 from agent_journal.writers.pi import lines, own_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_journal.model import Item
+    from agent_journal.model import Conversation, Item
     from agent_journal.writers import Bundle, Run
+    from agent_journal.writers.dialects.agent_sessions import Branch
     from agent_journal.writers.pi.lines import Record
 
 INFO = WriterInfo(
@@ -49,19 +42,10 @@ INFO = WriterInfo(
 def write(items: Iterable[Item], out: Bundle, run: Run) -> None:
     """Write each conversation as a session."""
     taken: set[str] = set()
-    for item in items:
-        why = obstacle(item, INFO.name)
-        records = [] if why or not isinstance(item, Conversation) else _records(item, run)
-        if not records or not isinstance(item, Conversation):
-            run.note_not_preserved(item, "", why or "a conversation without text and tool calls")
-            if not isinstance(item, Conversation):
-                run.note_redactions(item)
-            continue
-        _, time = path_time(item, run.started_at)
-        path = f"sessions/{project_folder(item.cwd)}/{time}_{session_id(item)}"
-        with out.file(free_path(path, INFO.suffix, taken)) as file:
-            for record in records:
-                file.write(encode(record) + b"\n")
+    for conversation, records in sessions(items, run, INFO.name, own_lines.session_lines, _records):
+        _, time = path_time(conversation, run.started_at)
+        path = f"sessions/{project_folder(conversation.cwd)}/{time}_{session_id(conversation)}"
+        write_lines(out, free_path(path, INFO.suffix, taken), records)
 
 
 def session_id(conversation: Conversation) -> str:
@@ -74,10 +58,5 @@ def project_folder(cwd: str | None) -> str:
     return f"--{re.sub(r'[^A-Za-z0-9._-]', '-', (cwd or '').lstrip('/'))}--"
 
 
-def _records(conversation: Conversation, run: Run) -> list[Record]:
-    if conversation.source == INFO.name:
-        run.note_redactions(conversation)
-        return [*own_lines.session_lines(conversation)]
-    branch = branch_of(conversation, run.started_at)
-    note_losses(conversation, branch, run)
-    return [*lines.session_lines(conversation, session_id(conversation), branch)]
+def _records(conversation: Conversation, branch: Branch) -> Iterable[Record]:
+    return lines.session_lines(conversation, session_id(conversation), branch)

@@ -5,24 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent_journal.files import is_safe_name, safe_name
-from agent_journal.model import Conversation, ids
+from agent_journal.model import ids
 from agent_journal.writers import WriterInfo
-from agent_journal.writers.dialects.agent_sessions import (
-    branch_of,
-    free_path,
-    note_losses,
-    obstacle,
-    session_uuid,
-)
+from agent_journal.writers.dialects.agent_sessions import session_uuid
 from agent_journal.writers.dialects.json_bytes import encode
+from agent_journal.writers.dialects.session_files import free_path, path_name, sessions, write_lines
 from agent_journal.writers.qwen_code import own_records, records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_journal.model import Item
+    from agent_journal.model import Conversation, Item
     from agent_journal.writers import Bundle, Run
+    from agent_journal.writers.dialects.agent_sessions import Branch
     from agent_journal.writers.qwen_code.records import Record
 
 INFO = WriterInfo(
@@ -50,19 +45,10 @@ _VERSION_DIGIT = "xxxxxxxx-xxxx-V".index("V")
 def write(items: Iterable[Item], out: Bundle, run: Run) -> None:
     """Write each conversation as a session."""
     taken: set[str] = set()
-    for item in items:
-        why = obstacle(item, INFO.name)
-        lines = [] if why or not isinstance(item, Conversation) else _lines(item, run)
-        if not lines or not isinstance(item, Conversation):
-            run.note_not_preserved(item, "", why or "a conversation without text and tool calls")
-            if not isinstance(item, Conversation):
-                run.note_redactions(item)
-            continue
-        place = free_path(f"projects/{project_folder(item.cwd)}/{_place(item)}", "", taken)
-        with out.file(f"{place}{INFO.suffix}") as file:
-            for line in lines:
-                file.write(encode(line) + b"\n")
-        meta = own_records.subagent_facts(item) if item.source == INFO.name else None
+    for conversation, lines in sessions(items, run, INFO.name, own_records.lines, _lines):
+        place = free_path(f"projects/{project_folder(conversation.cwd)}/{_place(conversation)}", "", taken)
+        write_lines(out, f"{place}{INFO.suffix}", lines)
+        meta = own_records.subagent_facts(conversation) if conversation.source == INFO.name else None
         if meta:
             with out.file(f"{place}.meta.json") as file:
                 file.write(encode(meta))
@@ -86,18 +72,9 @@ def _place(conversation: Conversation) -> str:
     """Return the path of a session below its project's folder, without its suffix."""
     session, _, agent = session_id(conversation).partition(":")
     if agent and conversation.source == INFO.name:
-        return f"subagents/{_name(session)}/agent-{_name(agent)}"
-    return f"chats/{_name(session_id(conversation))}"
+        return f"subagents/{path_name(session)}/agent-{path_name(agent)}"
+    return f"chats/{path_name(session_id(conversation))}"
 
 
-def _name(text: str) -> str:
-    return text if is_safe_name(text) else safe_name(text, text)
-
-
-def _lines(conversation: Conversation, run: Run) -> list[Record]:
-    if conversation.source == INFO.name:
-        run.note_redactions(conversation)
-        return [*own_records.lines(conversation)]
-    branch = branch_of(conversation, run.started_at)
-    note_losses(conversation, branch, run)
-    return [*records.lines(conversation, session_id(conversation), branch)]
+def _lines(conversation: Conversation, branch: Branch) -> Iterable[Record]:
+    return records.lines(conversation, session_id(conversation), branch)
