@@ -8,12 +8,11 @@ import secrets
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
 from agent_journal import files
 from agent_journal.mcp.server import create_server
-from agent_journal.web.server import ADDRESS, IdleClock, SleepingServer, listen
+from agent_journal.web.local_server import ADDRESS, IdleClock, listen, serve_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +30,6 @@ _TOKEN = "token"  # noqa: S105 (the name of a parameter)
 _TOKEN_BYTES = 32
 _MIN_TOKEN_CHARS = 16
 _MAX_BODY_BYTES = 4_000_000
-_GRACE_S = 3
 _UNAUTHORIZED, _FORBIDDEN, _MISDIRECTED = 401, 403, 421
 
 
@@ -79,25 +77,13 @@ def serve_http(service: Service, token: Token, port: int | None, on_ready: Calla
             enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins
         ),
     )
-    server = SleepingServer(
-        uvicorn.Config(
-            TokenGuard(app, token.value, hosts, origins),
-            http="h11",
-            loop="asyncio",
-            ws="none",
-            lifespan="on",
-            interface="asgi3",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            timeout_graceful_shutdown=_GRACE_S,
-        ),
+    serve_app(
+        TokenGuard(app, token.value, hosts, origins),
+        listening,
         IdleClock(None),
         lambda: on_ready(Address(f"http://{ADDRESS}:{port}{PATH}", token.file)),
+        lifespan="on",
     )
-    with listening:
-        server.run(sockets=[listening])
 
 
 class TokenGuard:
