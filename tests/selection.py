@@ -91,7 +91,7 @@ HEAVY = {
     "docs": Kind(
         "runs what the documentation shows",
         (
-            "search/test_quality.py::test_the_page_tells_what_is_measured",
+            "search/test_quality.py::test_the_page_states_what_is_measured",
             "test_docs.py::test_commands_",
             "test_docs.py::test_python_examples_run",
         ),

@@ -22,7 +22,7 @@ def test_every_public_name_is_there(name: str) -> None:
     assert name in dir(agent_journal)
 
 
-def test_every_exception_is_a_public_name_and_told() -> None:
+def test_every_exception_is_a_public_name_and_documented() -> None:
     page = (Path(__file__).parent.parent / "docs" / "errors-and-exit-codes.md").read_text(encoding="utf-8")
     raised = {
         name

@@ -91,7 +91,7 @@ def test_everything_is_new_without_a_journal(machine: Machine) -> None:
     assert seen.by_source["claude-code"].homes == ["~/.claude/projects/**/*.jsonl"]
 
 
-def test_what_several_sources_look_for_is_told_by_their_titles(machine: Machine) -> None:
+def test_what_several_sources_look_for_is_listed_by_their_titles(machine: Machine) -> None:
     looking: dict[str, list[str]] = {}
     for reader in readers.discover().values():
         for home in reader.INFO.homes:
@@ -112,7 +112,7 @@ def test_only_what_changed_is_new_after_a_sync(machine: Machine) -> None:
     assert machine.survey().new_files == 1
 
 
-def test_what_moved_a_source_is_told(machine: Machine) -> None:
+def test_what_moved_a_source_is_shown(machine: Machine) -> None:
     (moved,) = [
         each for each in machine.findings("source", AJ_CLAUDE_PATH=str(machine.top / "no")) if each.data
     ]
@@ -163,7 +163,7 @@ def test_settings_that_moved(machine: Machine) -> None:
     assert deleting(RULE, {**machine.environ, "TEA_HOME": str(machine.top / "moved")}).days == 9
 
 
-def test_settings_that_cannot_be_read_are_told(machine: Machine) -> None:
+def test_settings_that_cannot_be_read_are_reported(machine: Machine) -> None:
     machine.write(".claude/settings.json", "{")
 
     assert "cannot read " in machine.finding("retention").says
@@ -187,7 +187,7 @@ def test_what_is_about_to_be_deleted_must_be_archived(machine: Machine) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
-def test_files_that_others_may_read_are_told(machine: Machine) -> None:
+def test_files_that_others_may_read_are_reported(machine: Machine) -> None:
     machine.sync()
     assert not machine.finding("permissions").act
     (machine.home / archive.DATABASE).chmod(0o644)
@@ -195,7 +195,7 @@ def test_files_that_others_may_read_are_told(machine: Machine) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
-def test_a_journal_that_may_not_be_written_to_is_told(
+def test_a_journal_that_may_not_be_written_to_is_reported(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.sync()
@@ -209,7 +209,7 @@ def test_a_journal_that_may_not_be_written_to_is_told(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
-def test_a_configuration_that_others_may_write_is_told(machine: Machine) -> None:
+def test_a_configuration_that_others_may_write_is_reported(machine: Machine) -> None:
     machine.write(".agent-journal/config.toml", "")
     (machine.home / config.FILE_NAME).chmod(0o666)
 
@@ -217,7 +217,7 @@ def test_a_configuration_that_others_may_write_is_told(machine: Machine) -> None
     assert machine.finding("config").act
 
 
-def test_an_index_that_is_gone_is_told(machine: Machine) -> None:
+def test_an_index_that_is_gone_is_reported(machine: Machine) -> None:
     machine.sync()
     for file in (machine.home / "index").iterdir():
         file.unlink()
@@ -225,7 +225,7 @@ def test_an_index_that_is_gone_is_told(machine: Machine) -> None:
     assert "aj reindex" in machine.finding("index").act
 
 
-def test_a_vault_that_is_gone_is_told(machine: Machine) -> None:
+def test_a_vault_that_is_gone_is_reported(machine: Machine) -> None:
     machine.sync()
     assert not machine.finding("vault").act
     pack = machine.home / archive.VAULT / "000001.pack"
@@ -237,7 +237,7 @@ def test_a_vault_that_is_gone_is_told(machine: Machine) -> None:
     assert "1 file" in machine.finding("journal").says
 
 
-def test_rows_that_are_gone_are_not_begun_anew_in_silence(machine: Machine) -> None:
+def test_rows_that_are_gone_are_not_recreated_in_silence(machine: Machine) -> None:
     machine.sync()
     (machine.home / archive.DATABASE).rename(machine.top / "lost")
 
@@ -251,7 +251,7 @@ def test_rows_that_are_gone_are_not_begun_anew_in_silence(machine: Machine) -> N
     assert machine.survey().new_files == 0
 
 
-def test_who_writes_is_told(machine: Machine) -> None:
+def test_the_process_that_writes_is_shown(machine: Machine) -> None:
     machine.sync()
     assert machine.finding("lock").says == "no other process is writing"
     lock = Lock(machine.home / archive.LOCK)
@@ -297,13 +297,13 @@ def test_versions_of_sqlite_that_damage(
     assert is_safe == (not machine.finding("sqlite").act)
 
 
-def test_a_journal_in_a_folder_that_is_synchronised_is_told(machine: Machine) -> None:
+def test_a_journal_in_a_folder_that_is_synchronized_is_reported(machine: Machine) -> None:
     machine.home = machine.top / "Dropbox" / "journal"
 
     assert "aj backup" in machine.finding("place").act
 
 
-def test_a_journal_that_another_machine_uses_is_told_and_can_be_adopted(
+def test_a_journal_that_another_machine_uses_is_reported_and_can_be_adopted(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("one", "other"):
@@ -319,7 +319,7 @@ def test_a_journal_that_another_machine_uses_is_told_and_can_be_adopted(
     assert [] == machine.findings("place")
 
 
-def test_a_disk_that_is_nearly_full_is_told(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_is_nearly_full_is_reported(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = type("Usage", (), {"free": 1 << 20})
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
 
@@ -364,7 +364,7 @@ def test_every_history_of_the_demo_is_read_whole(tmp_path: Path) -> None:
     assert {(row.status, row.defects) for row in rows} == {("imported", 0)}
 
 
-def test_how_much_is_to_be_read_is_told(machine: Machine) -> None:
+def test_the_amount_to_read_is_shown(machine: Machine) -> None:
     told: list[tuple[int, int]] = []
     found = ImportCandidate(str(machine.history), stat=Stat(5, 1, 1))
     settled = config.load(machine.home, machine.environ)

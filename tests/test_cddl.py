@@ -152,7 +152,7 @@ def as_place(path: str) -> str:
     return "record" + "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in steps)
 
 
-def test_every_problem_is_told() -> None:
+def test_every_problem_is_reported() -> None:
     record = {"version": 1, "session": {"entries": [{"type": "tool-call"}]}}
 
     assert [

@@ -153,7 +153,7 @@ def test_wrong_usage_makes_no_journal(arguments: str, tmp_path: Path) -> None:
     assert not (tmp_path / "journal").exists()
 
 
-def test_what_did_not_come_through_is_told_with_what_there_is(tmp_path: Path) -> None:
+def test_what_did_not_come_through_is_reported_with_what_there_is(tmp_path: Path) -> None:
     said = (
         b'{"type":"user","uuid":"a1","parentUuid":null,"isSidechain":false,"sessionId":"s",'
         b'"timestamp":"2026-03-14T09:00:00.000Z","cwd":"/tea","message":{"role":"user","content":"Tea?"}}'

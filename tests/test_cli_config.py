@@ -55,7 +55,7 @@ def test_what_is_shown_of_a_key(tmp_path: Path) -> None:
     }
 
 
-def test_what_is_set_is_shown_and_kept_from_others(tmp_path: Path) -> None:
+def test_what_is_set_is_shown_and_private(tmp_path: Path) -> None:
     home = tmp_path / "new" / "journal"
     key = config.source_keys()[0]
     for arguments in (("search.max_results", "7"), ("index.thinking", "false"), (key, "~/a", "~/b")):
@@ -84,7 +84,7 @@ def test_comments_and_order_stay(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_wrong_value_can_be_mended(tmp_path: Path) -> None:
+def test_a_wrong_value_can_be_repaired(tmp_path: Path) -> None:
     path = tmp_path / config.FILE_NAME
     path.write_text("[search]\nmax_results = 'many'\n", encoding="utf-8")
     path.chmod(0o600)

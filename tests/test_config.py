@@ -192,7 +192,7 @@ def test_a_wrong_value_is_named(tmp_path: Path, row: Row) -> None:
         ("[index]\nvector = {enabled = 1}", "2: index.vector.enabled is 1, but must be true or false"),
     ],
 )
-def test_what_is_said_of_a_wrong_file(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_reported_of_a_wrong_file(tmp_path: Path, text: str, said: str) -> None:
     assert refusal(tmp_path, text) == f"HOME/config.toml:{said}"
 
 

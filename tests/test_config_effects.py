@@ -118,7 +118,7 @@ def person(tmp_path: Path) -> Person:
     return Person(tmp_path)
 
 
-def test_sources_are_where_a_person_says(person: Person) -> None:
+def test_sources_are_where_a_user_sets(person: Person) -> None:
     assert person.sync() == ["one.jsonl", "two.jsonl"]
     person.write("moved/three.jsonl", history("three"))
     assert person.sync(AJ_STORAGE_SOURCES_JSON="~/moved/*.jsonl") == ["three.jsonl"]
@@ -174,7 +174,7 @@ def test_roots_are_searched_for_histories_of_projects(person: Person) -> None:
 
 
 @pytest.mark.parametrize("variable", ["AJ_INDEX_PATH", "AJ_STORAGE_INDEX_PATH"])
-def test_the_index_is_where_a_person_says(person: Person, variable: str) -> None:
+def test_the_index_is_where_a_user_sets(person: Person, variable: str) -> None:
     person.sync(**{variable: "~/index"})
 
     assert any((person.home / "index").iterdir())
@@ -210,7 +210,7 @@ KEPT = {"none": [], "small": ["pics/cup.png"], "all": ["pics/cup.png", "pics/pot
 
 
 @pytest.mark.parametrize("media", KEPT)
-def test_pictures_that_a_history_names_are_kept(person: Person, media: str) -> None:
+def test_pictures_that_a_history_names_are_preserved(person: Person, media: str) -> None:
     person.write("chats/one.jsonl", shown("pics/cup.png", "pics/pot.png", "../two.jsonl", "pics/gone.png"))
     person.write("chats/pics/cup.png", "small")
     person.write("chats/pics/pot.png", "x" * 1_000_001)
@@ -236,7 +236,7 @@ def test_pictures_that_a_history_names_are_kept(person: Person, media: str) -> N
 
 
 @pytest.mark.parametrize(("limit", "count"), [(1, 1), (3, 2)])
-def test_pictures_of_an_export_are_kept_up_to_a_size(person: Person, limit: int, count: int) -> None:
+def test_pictures_of_an_export_are_preserved_up_to_a_size(person: Person, limit: int, count: int) -> None:
     export = person.home / "export"
     case = Path(__file__).parent / "readers" / "chatgpt" / "export_2023" / "input"
     shutil.copytree(case, export)
@@ -263,7 +263,7 @@ def test_pictures_of_an_export_are_kept_up_to_a_size(person: Person, limit: int,
         assert reading.media(talk, harbour) == (case / "file-Harbour01-harbour.png").read_bytes()
 
 
-def test_searching_shows_as_many_as_a_person_says(person: Person) -> None:
+def test_searching_shows_as_many_as_a_user_sets(person: Person) -> None:
     person.sync()
     assert [len(hit["context"]) for hit in person.search(SAID)] == [1, 1]
     person.settle("[search]\nmax_results = 1\ndefault_context = 0\n")
@@ -288,7 +288,7 @@ def test_the_writer_of_the_index_has_the_memory_that_a_person_gives(
     assert budgets == [33]
 
 
-def test_exporting_is_as_a_person_says(person: Person) -> None:
+def test_exporting_is_as_a_user_sets(person: Person) -> None:
     person.sync()
     person.settle('[export]\ndefault_format = "markdown"\ninclude_tool_calls = false\n')
     page = person.export("one")
@@ -300,7 +300,7 @@ def test_exporting_is_as_a_person_says(person: Person) -> None:
 
 
 @pytest.mark.parametrize("asked", [(), ("--theme", "auto")])
-def test_pages_have_the_colours_that_a_person_says(
+def test_pages_have_the_colors_that_a_user_sets(
     person: Person, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
 ) -> None:
     seen: list[str] = []

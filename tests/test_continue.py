@@ -147,7 +147,7 @@ def test_a_tool_that_is_not_installed_gets_no_file(
 
 
 @each_tool
-def test_what_cannot_be_continued_is_said_before_anything_is_written(tool: str, tmp_path: Path) -> None:
+def test_what_cannot_be_continued_is_reported_before_anything_is_written(tool: str, tmp_path: Path) -> None:
     with pytest.raises(CannotWrite, match="without messages"):
         continuing.write_session(
             talk(timeline=[]), [], tool, project="/p", folder=str(tmp_path), environ={}, notes=Notes()

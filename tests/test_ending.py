@@ -74,7 +74,7 @@ def test_a_signal_is_not_lost_if_the_machine_is_too_busy_to_raise_it_in_time() -
     assert 143 == done.returncode, done.stderr.decode()
 
 
-def test_an_interrupted_import_is_told_once() -> None:
+def test_an_interrupted_import_is_reported_once() -> None:
     code = (
         "import sys, types\n"
         "import click\n"
@@ -113,7 +113,7 @@ def test_no_thread_listens_when_watching_has_ended(tmp_path: Path, monkeypatch: 
     assert before == threading.active_count()
 
 
-def test_what_lies_beside_a_file_that_is_watched_is_left_alone(
+def test_what_is_next_to_a_watched_file_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tools write logs, locks and settings where they keep their list of prompts."""
@@ -194,7 +194,7 @@ def test_a_folder_that_is_gone_while_one_is_in_it(tmp_path: Path, verb: str) -> 
     assert 0 == done.returncode, done.stderr.decode()
 
 
-def test_who_is_nowhere_is_told_so(
+def test_a_deleted_current_folder_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "gone").mkdir()

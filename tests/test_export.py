@@ -144,7 +144,7 @@ def titles(page: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("fixed", ["tomorrow", "99999999999999", "²"])
-def test_a_time_that_cannot_be_is_told(export: Export, monkeypatch: pytest.MonkeyPatch, fixed: str) -> None:
+def test_an_impossible_time_is_reported(export: Export, monkeypatch: pytest.MonkeyPatch, fixed: str) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", fixed)
     done = export("cak", "-t", "pam", "-o", "bundle/")
 
@@ -167,7 +167,7 @@ def test_several_in_the_order_they_are_named(export: Export) -> None:
     assert ["cake", "kettle"] == [each["id"] for each in done.told]
 
 
-def test_an_unknown_id_is_told_and_nothing_is_written(export: Export, tmp_path: Path) -> None:
+def test_an_unknown_id_is_reported_and_nothing_is_written(export: Export, tmp_path: Path) -> None:
     done = export("cake", "coffee", "-t", "markdown", "-o", "out/")
 
     assert (4, b"") == (done.code, done.out)
@@ -185,7 +185,7 @@ def test_by_filters(export: Export) -> None:
     ]
 
 
-def test_by_what_a_search_finds(export: Export) -> None:
+def test_by_the_hits_of_a_search(export: Export) -> None:
     found = {each["id"] for each in export("--search", "lemon", "-t", "json").told}
     some = export("--search", "lemon", "--project", "cake", "-t", "json").told
     one = export("--search", "lemon", "--max", "1", "--no-subagents", "-t", "json").told
@@ -219,7 +219,7 @@ def test_one_way_to_choose_must_be_named(export: Export, wrong: list[str]) -> No
     assert "Choose what to export" in done.said
 
 
-def test_what_was_written_is_told_only_where_that_is_not_in_the_way(export: Export) -> None:
+def test_what_was_written_is_shown_only_where_that_is_not_in_the_way(export: Export) -> None:
     assert 2 == export("cake", "-t", "markdown", "--json").code
     assert 2 == export("cake", "-t", "coffee").code
 
@@ -365,7 +365,7 @@ def test_a_folder_that_is_there_is_not_written_over(export: Export, tmp_path: Pa
     assert ["mine.txt"] == [path.name for path in (tmp_path / "out").iterdir()]
 
 
-def test_what_was_written_is_told_to_programs(export: Export) -> None:
+def test_what_was_written_is_reported_to_programs(export: Export) -> None:
     done = export("kettle", "cake", "-t", "text", "-o", "out.txt", "--json")
 
     assert "" == done.said
@@ -383,7 +383,7 @@ def test_what_was_written_is_told_to_programs(export: Export) -> None:
     ]
 
 
-def test_images_that_are_kept_come_along(export: Export, tmp_path: Path) -> None:
+def test_stored_images_come_along(export: Export, tmp_path: Path) -> None:
     export("picture", "-t", "markdown", "-o", "beside/")
     export("picture", "-t", "markdown", "-o", "inside.md", "--images", "embed")
     export("picture", "-t", "markdown", "-o", "none/", "--images", "none")
@@ -394,7 +394,7 @@ def test_images_that_are_kept_come_along(export: Export, tmp_path: Path) -> None
     assert not (tmp_path / "none" / "media").exists()
 
 
-def test_images_beside_need_a_place(export: Export) -> None:
+def test_images_in_files_need_a_folder(export: Export) -> None:
     done = export("picture", "-t", "markdown", "-o", "one.md", "--images", "beside")
 
     assert 2 == done.code
@@ -471,7 +471,7 @@ def test_what_has_no_title_is_called_by_what_was_asked_without_its_secrets(
     assert b'"title": "log in with [REDACTED:password]"' in done.out
 
 
-def test_list_prices_are_told_in_pages(
+def test_list_prices_are_shown_in_pages(
     export: Export, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What has no price is not passed over."""

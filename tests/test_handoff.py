@@ -141,7 +141,7 @@ def test_commands_and_the_last_test_run(call: Calls) -> None:
     assert "test result: ok. 14 passed" in section(page, "Last test run: ok")
 
 
-def test_files_and_pictures_are_told_with_what_was_asked() -> None:
+def test_files_and_images_are_listed_with_the_prompt() -> None:
     file = Media(kind="document", name="roof.md", text="Slate.\nTiles.")
     page = brief(
         said("user", "Mend it as @roof.md says."),
@@ -156,7 +156,7 @@ def test_files_and_pictures_are_told_with_what_was_asked() -> None:
     assert "- The last message is from the user and has not been answered." in section(page, "Open issues")
 
 
-def test_what_failed_and_was_not_mended(call: Calls) -> None:
+def test_what_failed_and_was_not_repaired(call: Calls) -> None:
     page = brief(
         said("user", "go"),
         call("shell", {"command": "make"}, "no rule", failed=True),

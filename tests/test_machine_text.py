@@ -76,7 +76,7 @@ def training(conversation: Conversation) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_nothing_that_the_person_said_begins_as_machine_text(case: Case, tmp_path: Path) -> None:
+def test_nothing_that_the_person_wrote_begins_as_machine_text(case: Case, tmp_path: Path) -> None:
     found = [
         (place, text[:80])
         for conversation in conversations(case, tmp_path)
@@ -145,7 +145,7 @@ def test_hidden_messages_are_found_as_the_system_s() -> None:
     ]
 
 
-def test_training_data_tells_injected_text_from_the_prompt() -> None:
+def test_training_data_distinguishes_injected_text_from_the_prompt() -> None:
     prompt = Message(
         id="1",
         role="user",

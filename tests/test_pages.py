@@ -150,7 +150,7 @@ class Seen(HTMLParser):
 
 @many
 @given(text=hostile, lines=st.booleans())
-def test_what_was_said_stays_in_its_quote(text: str, lines: bool) -> None:
+def test_a_text_stays_in_its_quote(text: str, lines: bool) -> None:
     page = rendered(f"## Before\n\n{block_quote(text, hard_breaks=lines)}\n\n## Behind\n")
 
     assert page.startswith("<h2>Before</h2>\n<blockquote>")
@@ -382,7 +382,7 @@ def test_links_lead_somewhere(name: str) -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["html", "markdown", "text"])
-def test_a_request_that_failed_is_told_behind_what_it_asked(name: str, error: Any, words: str) -> None:
+def test_a_failed_request_is_shown_after_its_prompt(name: str, error: Any, words: str) -> None:
     timeline = [
         Message(id="1", role="user", parts=[Text(text="Is it late?")]),
         Message(id="2", parent_id="1", role="assistant", parts=[ToolCall(name="clock", call_id="k")]),
@@ -474,7 +474,7 @@ def with_images(wanted: Any) -> Run:
     return Run(note=Notes(), started_at="2026-11-01T12:00:00Z", program="p/1", images=wanted)
 
 
-def test_images_lie_beside_pages_inside_of_them_or_nowhere() -> None:
+def test_images_are_next_to_pages_inside_of_them_or_nowhere() -> None:
     found = {
         wanted: pages("markdown", [pictured(PIXEL)], with_images(wanted))
         for wanted in ("auto", "embed", "none")

@@ -131,7 +131,9 @@ GOOD = READER.format(name="diary")
         ("read = None", "diary_reader has no INFO"),
     ],
 )
-def test_what_cannot_be_used_is_told_by_the_name_of_its_package(site: Path, code: str, reason: str) -> None:
+def test_what_cannot_be_used_is_reported_by_the_name_of_its_package(
+    site: Path, code: str, reason: str
+) -> None:
     (site / "diary_reader.py").write_text(code)
     done = aj(site, "convert", "page.json", "-t", "json")
 

@@ -77,7 +77,7 @@ def fake_environment(folder: Path, script: str) -> Path:
     return folder
 
 
-def test_somebody_elses_environment_is_used_and_not_changed(checkout: Path) -> None:
+def test_another_users_environment_is_used_and_not_changed(checkout: Path) -> None:
     mine = fake_environment(checkout / ".venv", 'echo "$(basename "$0") $*"')
     before = sorted(mine.rglob("*"))
     ran = call(checkout, "./aj", "formats", "a b")

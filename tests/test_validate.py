@@ -128,7 +128,7 @@ def test_required_fields(path: str, *, has: bool) -> None:
         ({"messages": []}, "messages", "No messages found"),
     ],
 )
-def test_what_is_missing_is_told_once(more: Any, path: str, error: str) -> None:
+def test_what_is_missing_is_reported_once(more: Any, path: str, error: str) -> None:
     errors = found(document(**more), required=(path,)).errors
 
     assert [error] == [each for each in errors if not each.startswith("schema: ")]
@@ -155,7 +155,7 @@ def test_what_was_filled_in_is_missing(more: Any, path: str) -> None:
     assert not found(document(**more), "lenient", required=(path,)).errors
 
 
-def test_times_that_were_filled_in_are_told() -> None:
+def test_times_that_were_filled_in_are_reported() -> None:
     result = found(document(**UNDATED))
 
     assert (True, ["1 of 2 messages has no timestamp of its own"]) == (result.valid, result.warnings)
@@ -373,14 +373,14 @@ def test_unified_json_is_checked_as_it_is() -> None:
     assert done.stdout.endswith("1 of 2 valid (standard)\n")
 
 
-def test_damage_beside_good_ones_is_partly_done() -> None:
+def test_damage_next_to_good_files_is_partial_success() -> None:
     done = aj("-", stdin=json.dumps(document()) + "\n{broken\n")
 
     assert done.returncode == 3
     assert "line 2" in done.stderr
 
 
-def test_nothing_to_check_is_told_in_one_line(tmp_path: Path) -> None:
+def test_nothing_to_check_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("hello", encoding="utf-8")
     done = aj(str(tmp_path / "x.txt"))
 

@@ -276,7 +276,7 @@ def test_a_conversation_with_nothing_in_it(name: str) -> None:
     ],
     ids=["conversation", "memory"],
 )
-def test_what_was_redacted_is_told_or_noted(name: str, item: Item) -> None:
+def test_what_was_redacted_is_reported_or_noted(name: str, item: Item) -> None:
     message = Message(id="1", role="user", parts=[Text(text="It is here.")])
     items = [replace(item, timeline=[message]) if isinstance(item, Conversation) else item]
     data, notes = written(name, items)
@@ -311,7 +311,7 @@ def test_items_are_taken_one_by_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["html", "markdown", "text"])
-def test_a_passage_that_is_cited_without_a_name_is_told_once(name: str) -> None:
+def test_a_passage_that_is_cited_without_a_name_is_recorded_once(name: str) -> None:
     asked = Text(text="Why?", citations=[Citation(text="Onions make one cry.")])
     message = Message(id="1", role="user", parts=[asked])
     data, _ = written(name, [Conversation(id="1", source="kitchen", timeline=[message])])
@@ -334,7 +334,7 @@ def test_pages_that_a_tool_found_are_named(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["html", "markdown", "text"])
-def test_what_says_nothing_is_not_told(name: str) -> None:
+def test_what_has_no_text_is_not_written(name: str) -> None:
     timeline: list[Message | Event] = [
         Event(id="root", name="mere-root"),
         Message(id="rules", role="system", parent_id="root", hidden=True),
@@ -353,7 +353,7 @@ def test_what_says_nothing_is_not_told(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["html", "markdown", "text"])
-def test_what_something_is_said_of_is_told(name: str) -> None:
+def test_the_subject_of_a_rating_is_written(name: str) -> None:
     timeline: list[Message | Event] = [
         Event(id="root", name="a-root", data={"it": "is said"}),
         Message(id="asked", role="user", parent_id="root", parts=[Text(text="Is it?")]),

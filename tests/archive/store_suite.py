@@ -303,7 +303,7 @@ class StoreSuite:
         assert [] == store.namesakes("some-tool", "b")
         assert [] == store.namesakes("another-tool", "a")
 
-    def test_an_outline_has_all_but_what_is_said(self, store: Store) -> None:
+    def test_an_outline_has_all_but_the_texts(self, store: Store) -> None:
         call = Message(id="2", role="assistant", parts=[ToolCall(name="ls", call_id="c", input={"a": 1})])
         answer = Message(id="3", role="tool", parts=[ToolResult(call_id="c", output="a" * 1000)])
         event = Event(id="e", name="done")
@@ -376,7 +376,7 @@ class StoreSuite:
         assert (first.conversation, 0, 0, [], []) == again[:5]
         assert last == store.last_key()
 
-    def test_without_a_title_a_list_shows_what_a_person_said_and_no_compaction(self, store: Store) -> None:
+    def test_without_a_title_a_list_shows_what_a_person_wrote_and_no_compaction(self, store: Store) -> None:
         prompt = said("1", "first question", minute(1))
         recap = Summary(text="This session is being continued", kind="system")
         put(store, talk("a", prompt, summaries=[recap]), "/a")
@@ -453,7 +453,7 @@ class StoreSuite:
             listed.model, listed.started_at, listed.updated_at, listed.messages,
         )  # fmt: skip
 
-    def test_what_nobody_said_names_no_conversation(self, store: Store) -> None:
+    def test_what_nobody_wrote_names_no_conversation(self, store: Store) -> None:
         context = said("1", "<context>", minute(1), hidden=True)
         put(store, talk("a", context), "/a")
         assert the(store, "a").title is None
@@ -562,9 +562,7 @@ class StoreSuite:
         assert ["/session"] == [store.source_by_key(each).path for each, _ in store.units_of(listed.key)]
 
     @pytest.mark.parametrize("order", ["list first", "list last"])
-    def test_a_conversation_in_which_nothing_is_said_tells_less_than_prompts(
-        self, store: Store, order: str
-    ) -> None:
+    def test_a_conversation_without_texts_yields_to_one_with_prompts(self, store: Store, order: str) -> None:
         silent = talk("a", Event(id="e1", name="titled", at=minute(0)), title="A title")
         both = [(asked("a", prompt("p1", 1)), "/list"), (silent, "/session")]
         for each in both if order == "list first" else reversed(both):
@@ -724,7 +722,7 @@ class StoreSuite:
 
     # Index
 
-    def test_the_index_is_told_everything_once(self, store: Store) -> None:
+    def test_the_index_gets_everything_once(self, store: Store) -> None:
         first = put(store, talk("a", said("1", "one", minute(1)), Event(id="e", name="x"), title="Old"))
         upto = store.last_key()
         second = put(store, talk("a", said("1", "one", minute(1)), said("2", "two", minute(2)), title="New"))
@@ -800,7 +798,7 @@ class StoreSuite:
         assert ("m1", "memory", "likes tea", 0) in shown
         assert {} == store.entry_views([])
 
-    def test_what_was_said_is_there_without_the_rest(self, store: Store) -> None:
+    def test_texts_are_there_without_the_rest(self, store: Store) -> None:
         call = ToolCall(name="ls", input={"path": "/work"})
         both = Message(id="2", role="assistant", parts=[Text(text="a"), call, Text(text="b")])
         silent = Message(id="3", role="assistant", parts=[call])
@@ -887,7 +885,7 @@ class StoreSuite:
         assert by_message["m1"].family < 0
         assert {} == store.entry_locations([])
 
-    def test_copies_are_told_where_the_original_is(self, store: Store) -> None:
+    def test_copies_are_reported_where_the_original_is(self, store: Store) -> None:
         first = put(store, talk("a", said("1", "one", minute(1)), said("2", "two", minute(2))), "/a")
         fork = put(store, talk("b", said("1", "one", minute(1)), said("3", "three", minute(3))), "/b")
         original = next(each.key for each in first.index_entries if each.text == "one")
@@ -1051,7 +1049,7 @@ class StoreSuite:
 
         assert [(1, 9)] == [(spent.answers, spent.output) for spent in store.usage(Filter(), lambda _: 0)]
 
-    def test_usage_is_of_the_day_it_was_said_first(self, store: Store) -> None:
+    def test_usage_is_of_the_day_it_was_written_first(self, store: Store) -> None:
         later = "2026-04-03T10:00:00Z"
         for order in (("x", later, minute(1)), ("y", minute(1), later)):
             name, first, second = order
@@ -1129,7 +1127,7 @@ class StoreSuite:
             counts.by_source["other"]["conversations"], counts.by_source["other"]["messages"],
         )  # fmt: skip
 
-    def test_what_is_newest_is_told_whatever_its_zone(self, store: Store) -> None:
+    def test_the_newest_time_is_shown_whatever_its_zone(self, store: Store) -> None:
         put(store, talk("a", said("1", "early", "2026-04-01T21:00:00+12:00")), "/a")
         put(store, talk("b", said("2", "late", minute(1))), "/b")
         put(store, talk("c", said("3", "sometime")), "/c")

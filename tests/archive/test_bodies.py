@@ -35,7 +35,7 @@ def test_a_stored_body_is_whole_with_its_columns(entry: Message | Event) -> None
         Event(id="a-long-id", name="some-event", parent_id="its-parent", at="2026-01-02T03:04:05Z"),
     ],
 )  # fmt: skip
-def test_what_columns_tell_is_not_stored_again(entry: Message | Event) -> None:
+def test_what_columns_have_is_not_stored_again(entry: Message | Event) -> None:
     row = row_of(entry)
 
     for told in row[:6]:

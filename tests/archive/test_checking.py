@@ -146,13 +146,13 @@ def store() -> Iterator[SqliteStore]:
         ("UPDATE timeline SET text = CAST(X'FF' AS TEXT) WHERE id = '2'", "damaged"),
     ],
 )
-def test_what_does_not_fit_together_is_told(store: SqliteStore, statement: str, what: str) -> None:
+def test_contradictions_are_reported(store: SqliteStore, statement: str, what: str) -> None:
     store._db.execute(statement)
 
     assert any(what in problem for _, problem in store.problems()), list(store.problems())
 
 
-def test_a_changed_memory_is_told(store: SqliteStore) -> None:
+def test_a_changed_memory_is_reported(store: SqliteStore) -> None:
     with store.transaction():
         store.put_memory(Memory(id="m", source="s", kind="context", text="likes tea"), 1)
     assert [] == list(store.problems())
@@ -161,7 +161,7 @@ def test_a_changed_memory_is_told(store: SqliteStore) -> None:
     assert [("s:m", "its columns differ from its content")] == list(store.problems())
 
 
-def test_missing_bytes_of_the_vault_are_told(tmp_path: Path) -> None:
+def test_missing_bytes_of_the_vault_are_reported(tmp_path: Path) -> None:
     case = next(path for path in sorted(READERS.glob("*/*")) if list(path.glob("*.jsonl")))
     with journal(tmp_path / "journal") as archive:
         imported(archive, next(case.glob("*.jsonl")))
@@ -209,7 +209,7 @@ def test_a_newer_journal_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("for_writing", [True, False])
-def test_a_journal_that_was_emptied_is_not_begun_anew(tmp_path: Path, for_writing: bool) -> None:
+def test_a_journal_that_was_emptied_is_not_recreated(tmp_path: Path, for_writing: bool) -> None:
     (tmp_path / "journal.db").touch()
     with pytest.raises(UnusableArchive, match="it is empty"):
         open_store(tmp_path / "journal.db", for_writing=for_writing)

@@ -246,7 +246,7 @@ def spoil_rows(archive: Archive, id_: str) -> None:
     archive.store._db.execute("UPDATE conversations SET detail = X'00' WHERE key = ?", (key,))
 
 
-def test_damaged_rows_are_read_from_the_vault_and_told(home: Path, tmp_path: Path) -> None:
+def test_damaged_rows_are_read_from_the_vault_and_reported(home: Path, tmp_path: Path) -> None:
     with opened(home) as archive:
         key = the(archive.store, "one").key
         before = archive.store.conversation(key)

@@ -38,7 +38,7 @@ def test_an_entry_holds_them_where_any_value_may_be_and_where_a_number_must_be(n
     assert row.hash == row_of(message).hash
 
 
-def test_a_damaged_value_is_told_as_before() -> None:
+def test_a_damaged_value_is_shown_as_before() -> None:
     with pytest.raises(encoded.DecodeError):
         encoded.Decoder[Memory](Memory).decode(b"\x81")
     with pytest.raises(encoded.DecodeError):

@@ -175,7 +175,7 @@ def test_a_session_of_many_frames_is_as_its_source_had_it_to_its_end(
         assert None not in natives(archive)
 
 
-def test_what_a_file_no_longer_tells_is_as_it_was_when_it_did(tmp_path: Path) -> None:
+def test_what_a_file_no_longer_states_stays_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / f"{SESSION}.jsonl"
     with journal(tmp_path / "journal") as archive:
         for numbers in (range(6), range(4, 9)):

@@ -23,7 +23,7 @@ def talk() -> Conversation:
     )
 
 
-def test_a_hit_is_labeled_as_the_filter_that_finds_it(tmp_path: Path) -> None:
+def test_a_hit_is_labeled_as_the_filter_that_matches_it(tmp_path: Path) -> None:
     with journal(tmp_path / "journal") as archive:
         put(archive.store, talk())
         store = archive.store

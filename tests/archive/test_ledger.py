@@ -75,7 +75,7 @@ def test_a_bad_line_is_counted_to_the_byte(tmp_path: Path) -> None:
     ]
 
 
-def test_why_something_is_missing_is_told_before_what_is_merely_odd(tmp_path: Path) -> None:
+def test_why_something_is_missing_is_stated_before_what_is_merely_odd(tmp_path: Path) -> None:
     file = tmp_path / NAME
     odd = "".join(f'{{"type":"news-{number}"}}\n' for number in range(100))
     file.write_text(lines(2) + odd + '{"type":"user", broken\n')
@@ -161,7 +161,7 @@ def test_only_what_may_become_a_record_waits(content: bytes, status: str, tmp_pa
         assert in_its_home(archive, file, "claude-code") == status
 
 
-def test_a_history_that_is_written_anew_waits_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_history_that_is_written_again_waits_and_loses_nothing(tmp_path: Path) -> None:
     file = tmp_path / NAME
     file.write_text(lines(3))
     with journal(tmp_path / "journal") as archive:
@@ -254,7 +254,7 @@ def test_only_what_changed_is_read(tmp_path: Path) -> None:
         assert [str(file)] == changed(archive, file)
 
 
-def test_what_has_not_changed_is_told_if_somebody_asks(tmp_path: Path) -> None:
+def test_unchanged_files_are_reported_on_request(tmp_path: Path) -> None:
     file = tmp_path / NAME
     file.write_text(lines(2) + "{broken\n")
     told: list[Result] = []
@@ -270,7 +270,7 @@ def test_what_has_not_changed_is_told_if_somebody_asks(tmp_path: Path) -> None:
     assert ["line 3: bad-record"] == [note[:18] for note in result.notes]
 
 
-def test_a_change_beside_a_file_is_a_change(tmp_path: Path) -> None:
+def test_a_change_next_to_a_file_is_a_change(tmp_path: Path) -> None:
     case = next(case for case in all_cases() if str(case) == "copilot-cli/workspace_in_other_forms")
     location = placed(case, tmp_path)
     units = sorted(path for path in location.rglob("events.jsonl"))
@@ -321,7 +321,7 @@ def test_a_source_that_is_gone_when_it_is_read_keeps_its_account(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("error", "is_gone"), [(NotADirectoryError, True), (PermissionError, False)])
-def test_what_may_not_be_looked_at_is_not_told_as_gone(
+def test_what_may_not_be_looked_at_is_not_shown_as_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError], is_gone: bool
 ) -> None:
     def refused(path: str) -> None:
@@ -351,7 +351,9 @@ def test_what_was_not_looked_for_is_gone_only_if_it_is(tmp_path: Path, name: byt
 
 
 @pytest.mark.parametrize("is_deleted_first", [True, False])
-def test_a_forgotten_source_that_is_gone_is_not_told_as_kept(tmp_path: Path, is_deleted_first: bool) -> None:
+def test_a_forgotten_source_that_is_gone_is_not_shown_as_archived(
+    tmp_path: Path, is_deleted_first: bool
+) -> None:
     file = tmp_path / NAME
     file.write_text(lines(2))
     with journal(tmp_path / "journal") as archive:

@@ -31,7 +31,7 @@ def write(home: Path, text: str) -> None:
         put(archive.store, talk(text, said("1", text)))
 
 
-def test_this_machine_is_told_or_not_at_all() -> None:
+def test_this_machine_is_identified_or_not_at_all() -> None:
     assert machine.machine_id() == machine.machine_id()
     assert machine.machine_id() is None or len(machine.machine_id() or "") == 16
 
@@ -48,7 +48,7 @@ def test_a_journal_may_move_to_another_machine(tmp_path: Path, on: On) -> None:
         assert not list(problems(archive, deep=True))
 
 
-def test_two_machines_that_write_by_turns_are_told(tmp_path: Path, on: On) -> None:
+def test_two_machines_that_write_by_turns_are_reported(tmp_path: Path, on: On) -> None:
     home = tmp_path / "journal"
     for name in ("one", "other"):
         on(name)
@@ -66,7 +66,7 @@ def test_two_machines_that_write_by_turns_are_told(tmp_path: Path, on: On) -> No
         write(home, "other again")
 
 
-def test_rows_that_were_copied_without_their_log_are_told(tmp_path: Path, on: On) -> None:
+def test_rows_that_were_copied_without_their_log_are_reported(tmp_path: Path, on: On) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     on("one")
     write(here, "a")
@@ -96,7 +96,7 @@ def test_a_copy_that_is_put_back_is_used(tmp_path: Path, on: On) -> None:
         assert {"a", "c"} == {each.id for each in everything(archive.store)}
 
 
-def test_where_machines_cannot_be_told_apart_nothing_is_refused(tmp_path: Path, on: On) -> None:
+def test_where_machines_cannot_be_distinguished_nothing_is_refused(tmp_path: Path, on: On) -> None:
     for name in ("one", None, "other", None, "other"):
         on(name)
         write(tmp_path / "journal", "a")

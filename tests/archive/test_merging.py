@@ -95,7 +95,7 @@ def test_older_and_newer_exports_give_the_newer(store: SqliteStore, order: tuple
     assert [3] == [each.messages for each in store.conversations(ALL)]
 
 
-def test_an_older_export_without_times_of_its_own_is_told_by_its_messages(store: SqliteStore) -> None:
+def test_an_older_export_without_times_of_its_own_is_identified_by_its_messages(store: SqliteStore) -> None:
     changed = talk("c", said("1", "one, corrected", minute(1)), said("2", "two", minute(5)))
     put(store, changed)
     put(store, talk("c", said("1", "first", minute(1))), "/older")
@@ -111,7 +111,7 @@ def test_a_conversation_of_which_only_the_beginning_is_known_is_of_that_time(sto
     assert ["c"] == [each.id for each in store.conversations(Filter(since=minute(1)))]
 
 
-def test_the_time_of_the_latest_message_is_told_whatever_its_zone(store: SqliteStore) -> None:
+def test_the_time_of_the_latest_message_is_reported_whatever_its_zone(store: SqliteStore) -> None:
     put(store, talk("c", said("1", "early", "2026-04-01T21:00:00+12:00"), said("2", "late", minute(1))))
 
     assert minute(1) == the(store, "c").updated_at
@@ -209,7 +209,7 @@ def test_parts_of_a_conversation_stand_in_its_order(store: SqliteStore, order: t
 
 
 @pytest.mark.parametrize("words", ["a and more", "b"], ids=["says more", "says something else"])
-def test_a_call_that_is_told_anew_keeps_its_answer(store: SqliteStore, words: str) -> None:
+def test_a_call_that_is_repeated_keeps_its_answer(store: SqliteStore, words: str) -> None:
     def asked(text: str) -> Conversation:
         call = ToolCall(name="ls", call_id="t1", input={})
         result = ToolResult(call_id="t1", output="no such file", is_error=True)
@@ -425,7 +425,7 @@ def test_two_conversations_of_one_file_never_fold(store: SqliteStore) -> None:
     assert 4 == len(indexed(store))
 
 
-def test_twins_in_two_files_of_one_folder_fold(store: SqliteStore) -> None:
+def test_duplicates_in_two_files_of_one_folder_fold(store: SqliteStore) -> None:
     for name, file in (("a", "old.json"), ("b", "new.json"), ("c", "new.json")):
         messages = (said(f"{name}{n}", f"words {n}", minute(n), made_id=True) for n in range(3))
         put(store, talk(name, *messages, origin=in_file(file), made_id=True), "/folder")
@@ -461,7 +461,7 @@ def test_times_that_cannot_be_understood_prove_nothing(store: SqliteStore) -> No
     assert [None, None] == [each.twin_of for each in store.conversations(ALL)]
 
 
-def test_a_fork_of_nothing_but_copies_has_no_twins_by_chance(store: SqliteStore) -> None:
+def test_a_fork_of_nothing_but_copies_has_no_duplicates_by_chance(store: SqliteStore) -> None:
     put(store, twin("a", "hi", "hello"), "/a")
     put(store, twin("fork", "hi", "hello"), "/fork")  # the same ids: shared messages
     stranger = talk(
@@ -472,7 +472,7 @@ def test_a_fork_of_nothing_but_copies_has_no_twins_by_chance(store: SqliteStore)
     assert [None] * 3 == [each.twin_of for each in store.conversations(ALL)]
 
 
-def test_the_longer_twin_is_shown_whichever_came_first(store: SqliteStore) -> None:
+def test_the_longer_duplicate_is_shown_whichever_came_first(store: SqliteStore) -> None:
     put(store, twin("short", "hi", "hello"), "/a")
     put(store, twin("long", "hi", "hello", "bye", prefix="x"), "/b")
 
@@ -482,7 +482,7 @@ def test_the_longer_twin_is_shown_whichever_came_first(store: SqliteStore) -> No
 
 @pytest.mark.parametrize(("shown", "seconds"), [("a", 0), ("a", 3), ("b", -3)])
 @pytest.mark.parametrize("first", ["a", "b"])
-def test_of_two_twins_alike_the_one_that_began_first_is_shown(
+def test_of_two_duplicates_alike_the_one_that_began_first_is_shown(
     store: SqliteStore, first: str, shown: str, seconds: int
 ) -> None:
     both = {
@@ -497,7 +497,7 @@ def test_of_two_twins_alike_the_one_that_began_first_is_shown(
     assert {shown: None, "ab".replace(shown, ""): the(store, shown).key} == parents
 
 
-def test_a_twin_that_goes_on_is_shown(store: SqliteStore) -> None:
+def test_a_duplicate_that_goes_on_is_shown(store: SqliteStore) -> None:
     put(store, twin("a", "hi", "hello"), "/a")
     put(store, twin("b", "hi", "hello", prefix="x"), "/b")
     put(store, twin("b", "hi", "hello", "more", prefix="x"), "/b")
@@ -521,7 +521,7 @@ def counted_twin(id_: str, *words: str) -> Conversation:
 
 
 @pytest.mark.parametrize("order", [*permutations("abc")])
-def test_three_twins_that_go_on_stay_one(store: SqliteStore, order: tuple[str, ...]) -> None:
+def test_three_duplicates_that_go_on_stay_one(store: SqliteStore, order: tuple[str, ...]) -> None:
     for id_ in "abc":
         put(store, counted_twin(id_, "hi", "hello"), f"/{id_}")
     for id_ in order:
@@ -535,7 +535,7 @@ def test_three_twins_that_go_on_stay_one(store: SqliteStore, order: tuple[str, .
 
 
 @pytest.mark.parametrize("first", ["a", "b", "both"])
-def test_twins_that_came_with_their_first_words_alone_fold(store: SqliteStore, first: str) -> None:
+def test_duplicates_that_came_with_their_first_words_alone_fold(store: SqliteStore, first: str) -> None:
     for id_ in "ab":
         if first in {id_, "both"}:
             put(store, counted_twin(id_, "hi"), f"/{id_}")
@@ -568,7 +568,7 @@ POOR = form(
 
 
 @pytest.mark.parametrize("order", [(RICH, POOR), (POOR, RICH), (POOR, RICH, POOR, RICH, POOR)])
-def test_the_form_that_tells_most_is_shown(store: SqliteStore, order: tuple[Conversation, ...]) -> None:
+def test_the_form_with_the_most_content_is_shown(store: SqliteStore, order: tuple[Conversation, ...]) -> None:
     for number, conversation in enumerate(order):
         put(store, conversation, f"/{number % 2}")
 
@@ -580,7 +580,7 @@ def test_the_form_that_tells_most_is_shown(store: SqliteStore, order: tuple[Conv
     assert ["done", "fix it", "hello", "looking"] == indexed(store)
 
 
-def test_what_only_the_other_form_tells_of_a_message_is_kept(store: SqliteStore) -> None:
+def test_what_only_the_other_form_has_of_a_message_is_preserved(store: SqliteStore) -> None:
     call = ToolCall(name="edit", input={"path": "a.py"})
     more = Message(id="t3", role="assistant", made_id=True, parts=[Text(text="done"), call])
     for conversation in (RICH, form(LEAST, more), RICH):

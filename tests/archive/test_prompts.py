@@ -132,7 +132,7 @@ def test_a_session_that_is_found_later_takes_the_place_of_its_prompts(home: Home
     assert [["Which kettle whistles?", "And a saucer"], ["Name a teapot", "Brown Betty"]] == home.words()
 
 
-def test_a_session_that_is_deleted_stays_whole_and_is_told_as_gone(home: Home) -> None:
+def test_a_session_that_is_deleted_stays_whole_and_is_shown_as_gone(home: Home) -> None:
     home.write_session()
     home.sync()
     home.session.unlink()
@@ -178,7 +178,7 @@ def test_a_zip_that_holds_both(home: Home, tmp_path: Path) -> None:
         assert [] == [str(each) for each in problems(kept, deep=True)]
 
 
-def test_a_prompt_of_no_session_is_told_once(home: Home) -> None:
+def test_a_prompt_of_no_session_is_recorded_once(home: Home) -> None:
     """Older lists name no sessions."""
     home.ask(prompt("Name a teapot", None, 61), prompt("Of no session", None, 240))
     home.sync()
@@ -283,7 +283,7 @@ def test_reading_again_changes_nothing(home: Home) -> None:
     assert before == home.words()
 
 
-def test_a_pasted_text_is_kept_when_the_tool_deletes_it(home: Home) -> None:
+def test_a_pasted_text_is_preserved_when_the_tool_deletes_it(home: Home) -> None:
     pasted = home.list.parent / "paste-cache" / "0123456789abcdef.txt"
     pasted.parent.mkdir()
     pasted.write_text("a samovar")

@@ -218,7 +218,7 @@ def test_what_could_not_be_read_whole_loses_nothing(store: SqliteStore) -> None:
     assert {"1", "2", "n1"} == {id_ for id_, _ in shown(store)["c"]}
 
 
-def test_places_are_closed_up_and_twins_judged_anew(store: SqliteStore) -> None:
+def test_positions_are_closed_up_and_duplicates_judged_again(store: SqliteStore) -> None:
     four = [said(str(n), f"words {n}", minute(n)) for n in range(4)]
     put(store, talk("c", *four), "/a")
     others = (replace(each, id=f"t{each.id}", made_id=True) for each in four[:2])
@@ -318,7 +318,7 @@ def test_a_reading_that_gives_nothing_takes_nothing(tmp_path: Path, monkeypatch:
         assert 3 == len(everything(archive.store)[0].timeline)
 
 
-def test_a_damaged_vault_is_told_and_loses_nothing(tmp_path: Path, later: Callable[[], None]) -> None:
+def test_a_damaged_vault_is_reported_and_loses_nothing(tmp_path: Path, later: Callable[[], None]) -> None:
     file = tmp_path / NAME
     file.write_text(lines(3))
     with journal(tmp_path / "journal") as archive:

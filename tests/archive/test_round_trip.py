@@ -41,7 +41,7 @@ def read(location: Path) -> list[Item]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_every_case_is_kept_as_it_was_read(case: Case, tmp_path: Path) -> None:
+def test_every_case_is_preserved_as_it_was_read(case: Case, tmp_path: Path) -> None:
     location = placed(case, tmp_path)
     items = read(location)
     expected = [bare(item) for item in items if isinstance(item, Conversation)]

@@ -31,7 +31,7 @@ def test_so_are_those_of_what_a_tool_is_given() -> None:
     assert "hello" in words(row_of(Message(id="m", role="assistant", parts=[call])).tool)
 
 
-def test_numbers_that_a_tool_is_given_are_told() -> None:
+def test_numbers_in_tool_input_are_counted() -> None:
     call = ToolCall(name="get_issue", input={"repo": "tides", "issue": 4711, "near": [0.25, True, 10**5000]})
     message = Message(id="1", role="assistant", at="2026-10-26T08:14:00Z", parts=[call])
     row = row_of(message)
@@ -49,13 +49,13 @@ def test_what_is_no_object_stays_as_it_is(text: str) -> None:
     assert text == gave(text)
 
 
-def test_values_that_a_tool_answers_with_are_told() -> None:
+def test_values_in_tool_output_are_counted() -> None:
     answer = ToolResult(output=[Other(data={"tides": [{"port": "Lyme"}, 3, None]}, name="json")])
 
     assert row_of(Message(id="m", role="tool", parts=[answer])).output == "Lyme"
 
 
-def test_files_say_something_beside_what_was_said() -> None:
+def test_files_count_in_addition_to_the_texts() -> None:
     answer = ToolResult(output=[Media(kind="file", text="moss")])
     parts: list[Part] = [Text(text="see"), Media(kind="document", text="ferns"), Media(kind="image"), answer]
     message = Message(id="m", role="user", parts=parts)

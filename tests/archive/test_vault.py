@@ -65,7 +65,7 @@ def noise(size: int, seed: int = 0) -> bytes:
     return random.Random(seed).randbytes(size)  # noqa: S311 (anything incompressible)
 
 
-def test_bytes_are_found_by_their_hash_and_kept_once(tmp_path: Path, catalog: Catalog) -> None:
+def test_bytes_are_found_by_their_hash_and_stored_once(tmp_path: Path, catalog: Catalog) -> None:
     with opened(tmp_path, catalog) as kept:
         blobs = [kept.put(data) for data in (b"", b"one", b"two", b"one")]
         assert [b"", b"one", b"two", b"one"] == [kept.get(blob) for blob in blobs]
@@ -81,7 +81,7 @@ def test_bytes_are_found_by_their_hash_and_kept_once(tmp_path: Path, catalog: Ca
         assert b"two" == kept.get(blobs[2])
 
 
-def test_what_is_in_no_pack_is_told(tmp_path: Path, catalog: Catalog) -> None:
+def test_what_is_in_no_pack_is_reported(tmp_path: Path, catalog: Catalog) -> None:
     with opened(tmp_path, catalog) as kept, pytest.raises(DamagedArchive, match="in no pack"):
         kept.get(b"\0" * 32)
 
@@ -175,7 +175,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_full_disk_is_told_and_nothing_torn_stays(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_full_disk_is_reported_and_nothing_torn_stays(tmp_path: Path, catalog: Catalog) -> None:
     with opened(tmp_path, catalog) as kept:
         first = kept.put(b"first")
         kept.settle()
@@ -278,7 +278,7 @@ def test_ends_that_came_one_by_one_are_joined(tmp_path: Path) -> None:
             assert lines(39).encode() == stream.read()
 
 
-def test_a_file_that_was_rewritten_is_stored_anew_and_the_old_one_kept(tmp_path: Path) -> None:
+def test_a_rewritten_file_is_stored_again_and_the_old_one_preserved(tmp_path: Path) -> None:
     file = tmp_path / NAME
     file.write_text(lines(10))
     with journal(tmp_path / "journal") as archive:
@@ -326,7 +326,9 @@ class Cut:
     def __exit__(self, *_: object) -> None: ...
 
 
-def test_what_is_before_the_damage_is_kept_and_breaks_off_again(tmp_path: Path, catalog: Catalog) -> None:
+def test_what_is_before_the_damage_is_preserved_and_breaks_off_again(
+    tmp_path: Path, catalog: Catalog
+) -> None:
     class Damaged(Bytes):
         def open(self) -> Stream:
             return Cut(b"good")
@@ -347,7 +349,7 @@ def test_what_is_before_the_damage_is_kept_and_breaks_off_again(tmp_path: Path, 
 # What a reader asks for
 
 
-def test_a_database_is_kept_as_its_answers(tmp_path: Path) -> None:
+def test_a_database_is_preserved_as_its_answers(tmp_path: Path) -> None:
     from agent_journal.inputs import sqlite_copy  # noqa: PLC0415
 
     file = tmp_path / "state.db"
@@ -404,7 +406,7 @@ def test_the_longest_of_equal_questions_is_answered(tmp_path: Path) -> None:
             assert [(1,), (2,), (3,)] == list(opened.rows("SELECT a FROM t ORDER BY a"))
 
 
-def test_what_lies_beside_is_answered_alike(tmp_path: Path, catalog: Catalog) -> None:
+def test_companions_are_answered_the_same_way(tmp_path: Path, catalog: Catalog) -> None:
     home = tmp_path / "home"
     (home / "unit").mkdir(parents=True)
     (home / "unit" / "a.json").write_text("a")
@@ -492,7 +494,7 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
         lock.release()
 
 
-def test_a_growing_file_of_a_conversation_in_two_files_is_kept_once(tmp_path: Path) -> None:
+def test_a_growing_file_of_a_conversation_in_two_files_is_stored_once(tmp_path: Path) -> None:
     first, second = tmp_path / "a" / NAME, tmp_path / "b" / NAME
     for path, text in ((first, lines(2)), (second, lines(3, 40))):
         path.parent.mkdir()

@@ -88,7 +88,7 @@ def test_each_row_has_the_number_of_its_first_line() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_encodings_are_told_apart(encoding: str) -> None:
+def test_encodings_are_distinguished(encoding: str) -> None:
     found, noted = read('Größe,Preis\n"für\nzwei",5 €\n'.encode(encoding))
 
     assert [(2, {"Größe": "für\nzwei", "Preis": "5 €"})] == found
@@ -118,7 +118,7 @@ def test_nul_is_a_character_and_a_row_of_nothing_else_is_noted() -> None:
     assert ["line 3 bad-record"] == noted
 
 
-def test_ragged_rows_are_kept_and_noted() -> None:
+def test_ragged_rows_are_preserved_and_noted() -> None:
     found, noted = read(b"a,b\n1\n1,2,3,4\n1,2\n")
 
     assert [{"a": "1"}, {"a": "1", "b": "2", "column 3": "3", "column 4": "4"}, {"a": "1", "b": "2"}] == [
@@ -130,7 +130,7 @@ def test_ragged_rows_are_kept_and_noted() -> None:
 @pytest.mark.parametrize(
     ("end", "row"), [(b'3,"a ""cut""\nfiel', {"a": "3", "b": 'a "cut"\nfiel'}), (b"3", {"a": "3"})]
 )
-def test_a_torn_end_is_kept_as_far_as_it_goes_and_noted(end: bytes, row: dict[str, str]) -> None:
+def test_a_torn_end_is_preserved_as_far_as_it_goes_and_noted(end: bytes, row: dict[str, str]) -> None:
     found, noted = read(b"a,b\n1,2\n" + end)
 
     assert (3, row) == found[-1]
@@ -161,7 +161,7 @@ def test_columns_without_a_name_of_their_own_are_called_by_their_place() -> None
 
 
 @pytest.mark.parametrize("data", [b"sep=;\na;b\n1,5;2\n", b"a;b\r\n1,5;2\r\n", b"a\tb\n1,5\t2\n"])
-def test_what_spreadsheets_put_between_fields_is_told_by_the_header(data: bytes) -> None:
+def test_what_spreadsheets_put_between_fields_is_identified_by_the_header(data: bytes) -> None:
     assert [{"a": "1,5", "b": "2"}] == values(data)
 
 

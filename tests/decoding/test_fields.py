@@ -121,7 +121,7 @@ def test_notes_count_all_and_keep_some() -> None:
     assert notes.damaged
 
 
-def test_oddities_are_not_damage() -> None:
+def test_anomalies_are_not_damage() -> None:
     notes = Notes()
     notes(Kind.DANGLING_PARENT)
 

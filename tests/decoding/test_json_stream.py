@@ -177,7 +177,7 @@ def test_a_cut_array_gives_its_whole_elements_and_says_so(cut: int) -> None:
         (b'{"a":"caf\xe9"}', {"a": "caf\ufffd"}, "bad-encoding"),
     ],
 )
-def test_values_that_json_cannot_hold_are_kept_and_noted(text: bytes, value: Any, kind: str) -> None:
+def test_values_that_json_cannot_hold_are_preserved_and_noted(text: bytes, value: Any, kind: str) -> None:
     notes = Notes()
 
     assert value == json_stream.decode(text, notes, 1)
@@ -215,7 +215,7 @@ def test_lines_end_only_at_line_feeds(end: bytes) -> None:
     assert [(1, {"a": "x\u2028y\x85z"}), (4, {"a": 2})] == list(json_stream.lines(Bytes(text), Notes()))
 
 
-def test_a_torn_last_line_is_told_from_a_bad_one() -> None:
+def test_a_torn_last_line_is_distinguished_from_a_bad_one() -> None:
     notes = Notes()
 
     got = list(json_stream.lines(Bytes(b'{"a":1}\n{"a":\n{"a":3}\n{"a":'), notes))
@@ -234,7 +234,7 @@ def test_a_torn_last_line_is_told_from_a_bad_one() -> None:
         (b"[1][2]", [b"[1][2]"]),
     ],
 )
-def test_records_that_share_a_line_are_told_apart(line: bytes, records: list[bytes]) -> None:
+def test_records_that_share_a_line_are_distinguished(line: bytes, records: list[bytes]) -> None:
     assert records == list(json_stream.apart(line))
 
 

@@ -98,7 +98,7 @@ def tea(monkeypatch: pytest.MonkeyPatch) -> None:
 # ── What is found ──
 
 
-def test_files_and_folders_with_what_tells_whether_they_changed(machine: Machine) -> None:
+def test_files_and_folders_with_what_shows_whether_they_changed(machine: Machine) -> None:
     file = machine.write(".tea/chats/a/1.jsonl", "four")
     machine.write(".tea/chats/a/1.txt")
     machine.write(".tea/pots/p/one", "12")
@@ -235,7 +235,7 @@ def test_a_link_that_a_pattern_names_is_followed(machine: Machine, globs_around:
 
 
 @posix_only
-def test_a_link_with_nothing_behind_it_is_nothing_to_speak_of(machine: Machine) -> None:
+def test_a_link_to_nothing_is_not_reported(machine: Machine) -> None:
     machine.write("elsewhere/chats/1.jsonl")
     machine.write("dotfiles/vim/vimrc")
     (machine.home / ".tea").symlink_to(machine.home / "elsewhere")
@@ -502,7 +502,7 @@ def test_variables_of_vendors_are_homes_too(machine: Machine) -> None:
     assert machine.paths(source) == [".tea/1"]
 
 
-def test_a_variable_behind_a_folder_is_a_name_in_it_or_a_path(machine: Machine) -> None:
+def test_a_variable_after_a_folder_is_a_name_in_it_or_a_path(machine: Machine) -> None:
     machine.write(".tea/mine.db")
     machine.write("b/mine.db")
     source = info("a", "~/.tea/%TEA_DB%")

@@ -100,7 +100,7 @@ def test_a_pipe_given_by_name_does_not_block(tmp_path: Path) -> None:
         open_input(str(tmp_path / "pipe"))
 
 
-def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+def test_what_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UnreadableSource, match="no such file"):
         open_input(str(tmp_path / "nothing"))
 
@@ -218,7 +218,7 @@ def test_names_that_lead_elsewhere_are_named_and_not_opened(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("second", "is_told"), [(b"other", True), (b"first", False)])
-def test_two_members_of_one_name_are_told_unless_they_are_the_same(
+def test_two_members_of_one_name_are_reported_unless_they_are_equal(
     tmp_path: Path, second: bytes, is_told: bool
 ) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:

@@ -39,7 +39,7 @@ def live(tmp_path: Path) -> tuple[Path, apsw.Connection]:
     return path, connection
 
 
-def test_rows_in_the_wal_are_read_and_nothing_beside_the_source_changes(
+def test_rows_in_the_wal_are_read_and_nothing_next_to_the_source_changes(
     live: tuple[Path, apsw.Connection],
 ) -> None:
     path, connection = live
@@ -98,7 +98,7 @@ def test_damage_ends_the_rows_with_a_reason(tmp_path: Path) -> None:
         assert len(seen) > 10
 
 
-def test_text_that_is_not_utf8_is_told_or_read_as_bytes(tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_is_reported_or_read_as_bytes(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     made(path, "CREATE TABLE t (v)", "INSERT INTO t VALUES (CAST(x'ff41' AS TEXT))").close()
     with sqlite_copy.opened(File(str(path))) as opened:

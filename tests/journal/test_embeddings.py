@@ -250,7 +250,7 @@ def test_what_is_forgotten_meanwhile_gets_no_vector(
     assert embeddings.read_state(kept, settled).whole
 
 
-def test_vectors_that_are_removed_meanwhile_are_not_told_as_whole(
+def test_vectors_that_are_removed_meanwhile_are_not_shown_as_whole(
     settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Embedder(kept, settled, MODEL).run()
@@ -271,7 +271,7 @@ def test_vectors_that_are_removed_meanwhile_are_not_told_as_whole(
     assert set(whole) < set(stored(settled).known_keys().tolist())
 
 
-def test_whoever_begins_anew_leaves_another_process_alone(
+def test_whoever_starts_again_leaves_another_process_alone(
     settled: Config, kept: archive.Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upkeep, "_EMBED_LOCK_WAIT_S", 0.0)
@@ -305,7 +305,7 @@ def test_everything_can_be_forgotten(settled: Config, kept: archive.Archive) -> 
         {"AJ_INDEX_TOOL_OUTPUT": "false"},
     ],
 )
-def test_vectors_that_were_made_otherwise_are_made_anew(
+def test_vectors_that_were_made_otherwise_are_made_again(
     settled: Config, kept: archive.Archive, environ: dict[str, str]
 ) -> None:
     Embedder(kept, settled, MODEL).run()
@@ -517,7 +517,7 @@ def test_vectors_stay_mapped_until_they_change(settled: Config, kept: archive.Ar
         assert "Cannot use the embeddings" in opened.search("bicycle", mode="hybrid").semantic_problem
 
 
-def test_damaged_vectors_are_told_of_and_made_again(settled: Config, kept: archive.Archive) -> None:
+def test_damaged_vectors_are_reported_and_made_again(settled: Config, kept: archive.Archive) -> None:
     Embedder(kept, settled, MODEL).run()
     at = embeddings.vectors_folder(settled) / "1.rows"
     at.write_bytes(at.read_bytes()[:100])
@@ -585,7 +585,7 @@ def test_a_model_of_ones_own_may_only_reorder(settled: Config, tmp_path: Path) -
     assert "soup" in names
 
 
-def test_a_broken_model_is_told_of_and_the_bundled_one_serves(settled: Config, tmp_path: Path) -> None:
+def test_a_broken_model_is_reported_and_the_bundled_one_is_used(settled: Config, tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "model.onnx").write_bytes(b"nothing")
     own = config.load(settled.home, {"AJ_INDEX_VECTOR_MODEL_PATH": str(tmp_path / "models")})

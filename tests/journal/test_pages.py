@@ -123,7 +123,7 @@ def test_other_branches(journal: Journal) -> None:
         journal.messages("forks", branch="nobody")
 
 
-def test_forks_tell_how_to_go_elsewhere(journal: Journal) -> None:
+def test_forks_state_the_other_branches(journal: Journal) -> None:
     forks = journal.messages("forks").forks
 
     assert [

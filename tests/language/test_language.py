@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
@@ -106,3 +107,15 @@ def test_only_numbers_need_a_unit(code: str, found: list[str]) -> None:
 def test_a_vague_word_is_refused_only_as_a_whole_name() -> None:
     code = "found = 1\ndef f(ours, found_at): not_found = found"
     assert ["found", "ours"] == [each.name for each in vague_names(ast.parse(code))]
+
+
+def test_names_of_tests_are_plain() -> None:
+    tests = Path(__file__).parents[1]
+    names = {
+        node.name
+        for path in tests.rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+    assert len(names) > 1000, "else nothing was looked at"
+    assert [] == [(name, word.name) for name in sorted(names) for word in old_words(f"def {name}(): ...")]

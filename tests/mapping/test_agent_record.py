@@ -236,7 +236,7 @@ def test_queue_operation_is_a_system_event(entries: list[Any]) -> None:
     assert "queue-operation" == entries[0]["event-type"]
 
 
-def test_content_stays_native_beside_the_children(tmp_path: Path) -> None:
+def test_content_stays_native_next_to_the_children(tmp_path: Path) -> None:
     block = {**BLOCKS[1], "cache_control": {"type": "ephemeral"}, "unheard_of": [1, None]}
     line = ASSISTANT | {"message": ASSISTANT["message"] | {"content": [block]}}
     (entry,) = entries_of(tmp_path, line)
@@ -379,7 +379,7 @@ def only_entries(found: Written) -> list[Any]:
     return entries
 
 
-def test_nothing_known_is_nothing_said() -> None:
+def test_nothing_known_is_nothing_shown() -> None:
     found = written("agent-record", Conversation(id="c", source="x")).only
 
     assert ["id", "recording-agent", "session", "version"] == list(found)
@@ -451,7 +451,7 @@ def test_content_without_a_native_form() -> None:
     assert [{"type": "reasoning", "content": "hm", "encrypted": "xyz"}] == found[3]["children"]
 
 
-def test_a_call_is_told_as_it_was_made() -> None:
+def test_a_call_is_shown_as_it_was_made() -> None:
     """Where words of a call are told as what was said, a record does not contradict its own content."""
     made = {"type": "tool_use", "id": "1", "name": "finish", "input": {"result": "Done.", "checked": True}}
     parts: list[Part] = [

@@ -81,7 +81,7 @@ def test_hunks_of_a_list() -> None:
 @pytest.mark.parametrize(
     "diff", ["", "Binary files differ", "--- a/pot.py\n+++ b/pot.py\n", "@@ broken @@", "\n"]
 )
-def test_a_diff_without_a_hunk_tells_no_lines(diff: str) -> None:
+def test_a_diff_without_a_hunk_has_no_lines(diff: str) -> None:
     assert files_of(edit(1, diff=diff)) is None
     assert files_of(edit(1, diff=DIFF), edit(2, diff=diff)) is None, "where they moved to is not known"
 
@@ -161,7 +161,7 @@ def test_without_a_model_it_was_some_model() -> None:
     assert {"type": "ai"} == file["conversations"][0]["contributor"]
 
 
-def test_the_plain_profile_tells_none() -> None:
+def test_the_plain_profile_reports_none() -> None:
     item = Conversation(id="c", source="made-up", cwd=CWD, git_branch="main", timeline=edit(1, diff=DIFF))
     record = written("agent-record", item).only
 

@@ -410,7 +410,7 @@ def test_what_is_not_the_source_s_is_under_one_key(tmp_path: Path) -> None:
     assert {"type", "content", OWN_FIELDS} == said.keys()
 
 
-def test_a_made_id_that_somebody_refers_to_is_an_id() -> None:
+def test_a_made_id_that_is_referred_to_is_an_id() -> None:
     timeline: list[Message | Event] = [
         Message(id="made", made_id=True, role="user"),
         Message(id="b", role="assistant", parent_id="made"),
@@ -492,7 +492,7 @@ def test_tokens_of_other_agents(tmp_path: Path) -> None:
     assert OPENCODE[-1]["tokens"] | {"cost": 0.1, "cached": 0} == stream[-1]["token-usage"]
 
 
-def test_events_have_their_fields_beside_them() -> None:
+def test_events_have_their_fields_with_them() -> None:
     data = {"files": 2, "id": 5, "timestamp": "noon", "type": "x", "data": 1, "children": [], "none": None}
     (entry,) = entries_of(Event(id="e", name="snapshot", at=AT, data=data))
 
@@ -541,7 +541,7 @@ def test_status(is_error: bool | None, own: str | None, told: str, ours: Any) ->
     assert ours == child.get(OWN_FIELDS)
 
 
-def test_tokens_are_told_once_where_an_event_states_them(tmp_path: Path) -> None:
+def test_tokens_are_recorded_once_where_an_event_states_them(tmp_path: Path) -> None:
     entries = record_of(save(tmp_path, "codex"))["session"]["entries"]
 
     assert [COUNTED | INFO] == [entry["token-usage"] for entry in entries if "token-usage" in entry]
@@ -559,7 +559,7 @@ def test_a_result_says_no_more_than_its_source(tmp_path: Path) -> None:
 LONG = "The kettle is on, and the water is going to boil in a while."
 
 
-def test_a_thought_that_is_summed_up_is_told_once() -> None:
+def test_a_thought_that_is_summed_up_is_recorded_once() -> None:
     (entry,) = entries_of(
         Message(id="a", role="assistant", native="", parts=[Reasoning(summary="Hm."), Text(text="Yes.")])
     )
@@ -567,7 +567,7 @@ def test_a_thought_that_is_summed_up_is_told_once() -> None:
     assert [{"type": "reasoning", "content": "Hm.", OWN_FIELDS: {"content": "summary"}}] == entry["children"]
 
 
-def test_a_long_text_is_told_by_its_place() -> None:
+def test_a_long_text_is_identified_by_its_location() -> None:
     parts = [Text(text=LONG, extra={"words": 13}), Text(text=LONG[4:54])]
     (entry,) = entries_of(Message(id="a", role="user", native=f"<p>{LONG}</p>", parts=[*parts]))
 

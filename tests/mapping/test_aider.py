@@ -151,7 +151,7 @@ def test_the_project_is_the_folder_of_the_history(tmp_path: Path) -> None:
     assert str(tmp_path) == only(tmp_path, typed("hi")).cwd
 
 
-def test_what_was_moved_or_packed_tells_no_project(tmp_path: Path) -> None:
+def test_what_was_moved_or_packed_states_no_project(tmp_path: Path) -> None:
     moved = save(tmp_path, HEADING + typed("hi"), "moved.md")
     packed = tmp_path / "packed.zip"
     with zipfile.ZipFile(packed, "w") as archive:
@@ -232,7 +232,7 @@ LINES = [
 
 
 @given(st.lists(st.sampled_from(LINES)))
-def test_lines_are_told_together_as_one_by_one(lines: list[str]) -> None:
+def test_lines_are_detected_together_as_one_by_one(lines: list[str]) -> None:
     text = "\n".join(lines)
     told = ["model"] * len(lines or [""])
     for speaker, start, end in _SpaceBasedSplitter().spans(text.encode(), 0):
@@ -412,7 +412,7 @@ def test_an_answer_with_thoughts_is_the_one_that_the_next_call_sends(tmp_path: P
 # Tokens.
 
 
-def test_the_line_of_an_odd_heading_is_told(tmp_path: Path) -> None:
+def test_the_line_of_an_odd_heading_is_stated(tmp_path: Path) -> None:
     notes = Notes()
     read(tmp_path, "> before  \n" + HEADING + typed("a") + "\n# aider chat started at noon\n", notes)
 
@@ -464,7 +464,7 @@ def test_tokens_stand_with_the_answer_before_them(tmp_path: Path) -> None:
     assert [2, 4] == [told.output for told in tree.usages(conversation.timeline)]
 
 
-def test_tokens_without_an_answer_are_kept_as_they_are_printed(tmp_path: Path) -> None:
+def test_tokens_without_an_answer_are_preserved_as_they_are_printed(tmp_path: Path) -> None:
     conversation = only(tmp_path, typed("a"), printed("Tokens: 1 sent, 2 received."))
 
     assert "Tokens: 1 sent, 2 received." == tree.plain_text(of(conversation, "system"))
@@ -502,7 +502,7 @@ def test_prompts_get_their_times_from_the_history_of_inputs(tmp_path: Path) -> N
         ("", None),
     ],
 )
-def test_files_are_told_by_what_is_in_them(text: str, expected: str | None) -> None:
+def test_files_are_identified_by_what_is_in_them(text: str, expected: str | None) -> None:
     assert expected == READER.sniff(Peek(Bytes(text.encode(), "x.txt")))
 
 
@@ -511,7 +511,7 @@ def test_it_is_looked_for_in_projects_and_never_over_the_whole_disk() -> None:
     assert not any("**" in home or home.startswith(("/", "~")) for home in READER.INFO.homes)
 
 
-def test_calls_tell_each_message_once(tmp_path: Path) -> None:
+def test_calls_yield_each_message_once(tmp_path: Path) -> None:
     one = "TO LLM 2026-01-02T10:00:00\n-------\nUSER a\nLLM RESPONSE 2026-01-02T10:00:01\nASSISTANT b\n"
     two = "TO LLM 2026-01-02T10:01:00\n-------\nUSER a\n-------\nASSISTANT b\n-------\nUSER c\n"
     path = save(tmp_path, one + two, ".aider.llm.history")

@@ -281,7 +281,7 @@ CLAIMED = {
 
 
 @pytest.mark.parametrize("body", CLAIMED.values(), ids=CLAIMED)
-def test_bodies_that_little_tells_are_claimed(body: Raw) -> None:
+def test_bodies_with_few_marks_are_claimed(body: Raw) -> None:
     data = json.dumps(body).encode()
 
     assert api_trace.sniff(Peek(Bytes(data))) == "auto"

@@ -296,7 +296,7 @@ APIS = ["openai", "claude", "responses", "gemini"]
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("make", [body_of, event_of, request_of])
-def test_bare_bodies_are_claimed_and_told_apart(api: str, make: Callable[[str], Raw]) -> None:
+def test_bare_bodies_are_claimed_and_distinguished(api: str, make: Callable[[str], Raw]) -> None:
     body = make(api)
     for data in (
         json.dumps(body),
@@ -723,7 +723,7 @@ def expected_requests(records: list[Raw]) -> dict[str | None, list[Any]]:
 
 
 @given(dialogues())
-def test_each_message_is_kept_once(dialogues: list[list[Raw]]) -> None:
+def test_each_message_is_stored_once(dialogues: list[list[Raw]]) -> None:
     """One user or tool message per request, one answer per turn that has one (or is repeated later)."""
     for conversation, records in zip(read([r for d in dialogues for r in d]), dialogues, strict=True):
         answers = sum("response" in record for record in records[:-1]) + ("response" in records[-1])
@@ -978,7 +978,7 @@ ANSWERED = {
     "delta",
     [{"text": "a", "b": 1}, {"reasoningContent": {"text": "a", "b": 1}}],
 )
-def test_a_piece_of_a_converse_stream_that_says_more_is_kept(delta: Raw) -> None:
+def test_a_piece_of_a_converse_stream_that_says_more_is_preserved(delta: Raw) -> None:
     odd = {"contentBlockDelta": {"delta": delta, "contentBlockIndex": 1}}
     events = [*CONVERSED_AS_EVENTS[:1], odd, *CONVERSED_AS_EVENTS[1:]]
     data = json.dumps({"id": "a", "request": CONVERSED_WITH, "response": events}).encode()
@@ -1079,7 +1079,7 @@ def test_blocks_of_the_converse_api(block: Raw, part: Any) -> None:
     assert [block] == message.native
 
 
-def test_a_converse_stream_that_fails_tells_why() -> None:
+def test_a_converse_stream_that_fails_states_why() -> None:
     fault = {"throttlingException": {"message": "Too many."}}
     events = [*CONVERSED_AS_EVENTS[:2], fault]
     conversation = only({"id": "r", "request": CONVERSED_WITH, "response": events})
@@ -1140,7 +1140,7 @@ def test_an_answer_that_a_model_on_this_machine_streams(records: list[Raw]) -> N
     assert {Kind.GUESSED_LINK.label, Kind.MISSING_ID.label} >= {note.kind for note in notes.collected}
 
 
-def test_a_stream_on_this_machine_that_breaks_off_tells_why() -> None:
+def test_a_stream_on_this_machine_that_breaks_off_states_why() -> None:
     lines = [json.dumps(LOCAL[2]), "{", json.dumps({"error": "out of memory"})]
     notes = Notes()
     asked = {"id": "r", "request": LOCALLY_ASKED, "response": {"sse_lines": lines}}
@@ -1324,7 +1324,7 @@ def test_a_thought_under_two_names_is_one(thought: Raw) -> None:
     assert reply.extra == {}
 
 
-def test_thoughts_that_differ_are_both_told() -> None:
+def test_different_reasoning_is_read_twice() -> None:
     reply = reply_of({"choices": [{"message": {"reasoning": "one", "reasoning_content": "two"}}]})
 
     assert [part.text for part in reply.parts if isinstance(part, Reasoning)] == ["two", "one"]
@@ -1333,7 +1333,7 @@ def test_thoughts_that_differ_are_both_told() -> None:
 DRAWN = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 
 
-def test_pictures_beside_the_content_are_said() -> None:
+def test_images_next_to_the_content_are_parts() -> None:
     """What a model drew as OpenRouter gives it, whole and in a stream; what it was shown as Ollama does."""
     drawn = Media(kind="image", mime="image/png", data="iVBORw0KGgo=")
     whole = {"choices": [{"message": {"role": "assistant", "content": "A cat.", "images": [DRAWN]}}]}
@@ -1355,7 +1355,7 @@ def test_odd_pictures_stay(odd: Any) -> None:
 
 
 @pytest.mark.parametrize("more", [{}, {"action": None}])
-def test_a_computer_is_told_several_things_at_once(more: Raw) -> None:
+def test_a_computer_gets_several_actions_at_once(more: Raw) -> None:
     actions = [{"type": "click", "x": 1, "y": 2}, {"type": "type", "text": "tea"}]
     called = {"type": "computer_call", "call_id": "c", "actions": actions, **more}
     answer = {"id": "resp_1", "object": "response", "output": [called]}
@@ -1382,7 +1382,7 @@ def test_usage_of_several_choices_is_counted_once() -> None:
     assert len(tree.usages(conversation.timeline)) == 1
 
 
-def test_usage_of_a_stream_is_what_was_said_last() -> None:
+def test_usage_of_a_stream_is_the_last_one_stated() -> None:
     start = {"input_tokens": 5, "output_tokens": 1, "cache_read_input_tokens": 7}
     reply = reply_of(
         sse(

@@ -173,7 +173,7 @@ def test_tokens_are_the_usage_of_the_response(tmp_path: Path) -> None:
     assert {"input": 12, "output": 3} == document["metrics"]["total_tokens"]
 
 
-def test_cached_tokens_are_told_apart(tmp_path: Path) -> None:
+def test_cached_tokens_are_distinguished(tmp_path: Path) -> None:
     usage = {**USAGE, "prompt_tokens_details": {"cached_tokens": 8}}
     tokens = only(tmp_path, responseBody=json.dumps(body(usage=usage)))["messages"][-1]["tokens"]
 
@@ -208,7 +208,7 @@ def test_ids_and_times_of_the_messages(tmp_path: Path) -> None:
     assert [] == check(document)
 
 
-def test_without_a_response_time_the_duration_tells(tmp_path: Path) -> None:
+def test_without_a_response_time_the_duration_gives_it(tmp_path: Path) -> None:
     document = only(tmp_path, responseTimestamp=None)
 
     assert "2026-01-05T08:00:02.500Z" == document["messages"][-1]["timestamp"]
@@ -332,7 +332,7 @@ def test_tool_calls_and_results_are_blocks(tmp_path: Path) -> None:
     assert 1 == document["metrics"]["tool_calls"]
 
 
-def test_an_error_is_kept_with_its_request(tmp_path: Path) -> None:
+def test_an_error_is_preserved_with_its_request(tmp_path: Path) -> None:
     error = {"code": "429", "message": "slow down"}
     document = only(tmp_path, responseBody=json.dumps({"error": error}))
 
@@ -457,7 +457,7 @@ def test_messages_in_pieces_are_put_together_by_their_sequence_number(tmp_path: 
     assert json.loads(text)[0]["content"] == document["messages"][0]["content"][0]["text"]
 
 
-def test_what_the_gateway_cut_off_is_noted_and_the_text_kept(tmp_path: Path) -> None:
+def test_what_the_gateway_cut_off_is_noted_and_the_text_preserved(tmp_path: Path) -> None:
     header, sent, answer = llm_rows()
     sent["RequestMessages"] = json.dumps([USER, {"role": "user", "content": "cut off"}])[:-8]
     done = unified(tmp_path, header, sent, answer)
@@ -635,7 +635,7 @@ def test_a_value_of_any_type_breaks_nothing(name: str, value: Any) -> None:
     assert all(isinstance(item, Conversation) for item in found)
 
 
-def test_a_call_without_messages_is_still_told(tmp_path: Path) -> None:
+def test_a_call_without_messages_is_still_recorded(tmp_path: Path) -> None:
     (header, *_), path = llm_rows(), tmp_path
     (found,) = azure_openai.read(Bytes(json.dumps([header]).encode()), "llm-log", Notes())
 
@@ -708,7 +708,7 @@ def test_any_rows_of_a_call_read_as_with_care(rows: list[Raw]) -> None:
 
 @given(USUAL)
 @settings(deadline=None)
-def test_the_usual_rows_of_a_call_read_as_with_care(parts: tuple[Raw, Raw, list[Any], list[Any]]) -> None:
+def test_the_fast_path_reads_rows_like_the_careful_one(parts: tuple[Raw, Raw, list[Any], list[Any]]) -> None:
     shared, counts, requests, responses = parts
     rows = [{"CorrelationId": "c-1", "TimeGenerated": TIME, **shared} for _ in range(1 + len(requests))]
     rows[0] |= counts
@@ -804,7 +804,7 @@ def test_calls_of_which_only_metadata_is_known_keep_whose_they_are() -> None:
     ]
 
 
-def test_the_rows_that_the_gateway_writes_are_the_usual_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_the_gateway_take_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"CorrelationId": "c-1", "TimeGenerated": TIME, "Region": "north"}
     rows = [
         row | {"SequenceNumber": 0, "DeploymentName": "gpt-4o", "PromptTokens": 3},

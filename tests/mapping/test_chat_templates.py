@@ -128,7 +128,7 @@ def test_every_template_has_a_sample() -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_template_is_told_and_taken_apart(name: str) -> None:
+def test_a_template_is_detected_and_taken_apart(name: str) -> None:
     found = parse_dialogue(SAMPLES[name])
 
     assert found is not None
@@ -237,7 +237,7 @@ def test_texts_that_grow_are_taken_apart_as_each_would_be(pieces: list[list[str]
         assert parser.parse_dialogue(text) == parse_dialogue(text)
 
 
-def test_turns_that_were_told_before_are_the_same_again() -> None:
+def test_turns_that_were_stated_before_are_the_same_again() -> None:
     parser = TemplateParser()
     first = parser.parse_dialogue("<user>\n" + "a" * 900 + "\n\n<assistant>\nb\n\n<user>\n" + "c" * 900)
     again = parser.parse_dialogue(

@@ -148,7 +148,7 @@ def test_message_id_role_and_content(tmp_path: Path, role: str) -> None:
     assert (role, "m", [Text(text="user message text")]) == (got.role, got.id, got.parts)
 
 
-def test_role_beside_the_content_as_the_example_has_it(tmp_path: Path) -> None:
+def test_role_next_to_the_content_as_the_example_has_it(tmp_path: Path) -> None:
     got = first_message(
         tmp_path, {"role": "user", "content": {"content_type": "text", "parts": ["user message text"]}}
     )
@@ -174,7 +174,7 @@ def export(folder: Path, **files: Any) -> list[Item]:
     return [*read_all([str(folder)], Notes())]
 
 
-def test_account_is_told_once_and_kept_out_of_conversations(tmp_path: Path) -> None:
+def test_account_is_recorded_once_and_excluded_from_conversations(tmp_path: Path) -> None:
     user = {"id": "user-1", "email": "a@example.invalid", "phone_number": None, "chatgpt_plus_user": True}
     memory, conversation = export(tmp_path, user=user)
 
@@ -337,7 +337,7 @@ def test_message_fields(tmp_path: Path) -> None:
     assert got.extra["metadata"] == {"model_slug": "gpt-5"}
 
 
-def test_node_id_counts_and_another_message_id_is_kept(tmp_path: Path) -> None:
+def test_node_id_counts_and_another_message_id_is_preserved(tmp_path: Path) -> None:
     got = message(only(tmp_path, node("node-id", None, said("message-id", "user", "x"))), "node-id")
 
     assert got.extra["id"] == "message-id"
@@ -359,7 +359,7 @@ def test_roles(tmp_path: Path, word: str, role: str) -> None:
     assert role == first_message(tmp_path, said("m", word, "x")).role
 
 
-def test_parts_are_kept_apart_and_nulls_and_empty_ones_left_out(tmp_path: Path) -> None:
+def test_parts_are_separate_and_nulls_and_empty_ones_left_out(tmp_path: Path) -> None:
     got = first_message(tmp_path, said("m", "user", "One.", None, "", "Two."))
 
     assert [Text(text="One."), Text(text="Two.")] == got.parts
@@ -406,7 +406,7 @@ def test_zero_and_null_are_no_times(tmp_path: Path, value: float | None) -> None
     assert "create_time" not in got.extra
 
 
-def test_system_messages_are_hidden_and_kept(tmp_path: Path) -> None:
+def test_system_messages_are_hidden_and_preserved(tmp_path: Path) -> None:
     got = first_message(tmp_path, said("m", "system", "You are a model."))
 
     assert (True, [Text(text="You are a model.")]) == (got.hidden, got.parts)
@@ -468,7 +468,7 @@ def test_reasoning_and_its_recap(tmp_path: Path) -> None:
     assert [Reasoning(summary="12s")] == message(got, "r").parts
 
 
-def test_a_page_that_hardly_says_anything_is_kept(tmp_path: Path) -> None:
+def test_a_page_with_little_text_is_preserved(tmp_path: Path) -> None:
     pages = [
         {"content_type": "tether_quote", "domain": "tides.example", "tether_id": "9"},
         {"content_type": "sonic_webpage", "text": "High water at noon.", "snippet": "noon"},
@@ -833,7 +833,7 @@ def test_others_are_not_claimed(tmp_path: Path, other: Any) -> None:
 
 
 @pytest.mark.parametrize("first", ["message", "parent"])
-def test_a_first_message_larger_than_the_head_is_recognised(tmp_path: Path, first: str) -> None:
+def test_a_first_message_larger_than_the_head_is_recognized(tmp_path: Path, first: str) -> None:
     raw = said("m", "user", "word " * HEAD_BYTES)
     whole = node("m", None, raw)
     if first == "parent":
@@ -876,7 +876,7 @@ def test_an_export_one_folder_deeper_in_a_zip(tmp_path: Path) -> None:
     ]
 
 
-def test_a_loose_file_does_not_claim_what_lies_beside_it(tmp_path: Path) -> None:
+def test_a_loose_file_does_not_claim_what_is_next_to_it(tmp_path: Path) -> None:
     save_document(tmp_path, "conversations.json", [chat(*SMALL)])
     save_document(
         tmp_path, "holiday.json", {"type": "conversation", "id": "c", "source": "x", "timeline": []}

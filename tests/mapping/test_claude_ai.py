@@ -119,7 +119,7 @@ def test_empty_name_and_summary_are_absent(tmp_path: Path) -> None:
     assert (item.title, item.summaries, item.extra) == (None, [], {})
 
 
-def test_project_of_september_2026_is_kept(tmp_path: Path) -> None:
+def test_project_of_september_2026_is_preserved(tmp_path: Path) -> None:
     assert read_one(tmp_path, project_uuid="p1").extra["project_uuid"] == "p1"
 
 
@@ -148,7 +148,7 @@ def test_text_stands_in_for_missing_content(tmp_path: Path, blocks: list[Any]) -
 
 
 @pytest.mark.parametrize("flat", ["one\ntwo", ""])
-def test_text_that_repeats_the_content_is_not_told_twice(tmp_path: Path, flat: str) -> None:
+def test_text_that_repeats_the_content_is_not_written_twice(tmp_path: Path, flat: str) -> None:
     tool = {"type": "tool_use", "id": "t", "name": "x", "input": {}}
     (said,) = messages(
         read_one(tmp_path, message("m1", "assistant", text("one"), tool, text("two"), text=flat))
@@ -166,7 +166,7 @@ def test_text_that_repeats_the_content_is_not_told_twice(tmp_path: Path, flat: s
         "one\n```\nThis block is not supported on your current device yet.\n```\n\ntwo",
     ],
 )
-def test_text_that_is_flattened_in_another_way_is_kept(tmp_path: Path, flat: str) -> None:
+def test_text_that_is_flattened_in_another_way_is_preserved(tmp_path: Path, flat: str) -> None:
     tool = {"type": "tool_use", "id": "t", "name": "x", "input": {}}
     (said,) = messages(
         read_one(tmp_path, message("m1", "assistant", text("one"), tool, text("two"), text=flat))
@@ -177,7 +177,7 @@ def test_text_that_is_flattened_in_another_way_is_kept(tmp_path: Path, flat: str
 
 
 @pytest.mark.parametrize(("content", "kept"), [({"content": []}, []), ({"content": None}, None), ({}, None)])
-def test_that_there_are_no_blocks_is_kept(tmp_path: Path, content: dict[str, Any], kept: Any) -> None:
+def test_that_there_are_no_blocks_is_preserved(tmp_path: Path, content: dict[str, Any], kept: Any) -> None:
     record = {name: value for name, value in message("m1", "human", text="Hi").items() if name != "content"}
     (said,) = messages(read_one(tmp_path, record | content))
 
@@ -185,7 +185,7 @@ def test_that_there_are_no_blocks_is_kept(tmp_path: Path, content: dict[str, Any
     assert said.extra["content"] == kept
 
 
-def test_text_that_says_something_else_is_kept(tmp_path: Path) -> None:
+def test_text_that_says_something_else_is_preserved(tmp_path: Path) -> None:
     (said,) = messages(read_one(tmp_path, message("m1", "assistant", text("one"), text="other words")))
 
     assert said.extra["text"] == "other words"
@@ -208,7 +208,7 @@ def test_attachments_and_files_are_merged(tmp_path: Path) -> None:
     ]
 
 
-def test_what_was_pasted_is_said(tmp_path: Path) -> None:
+def test_pasted_text_is_part_of_the_prompt(tmp_path: Path) -> None:
     pasted = {"file_name": "", "file_size": 9, "file_type": "txt", "extracted_content": "long words"}
     (found,) = parts_of(tmp_path, attachments=[pasted])
 
@@ -450,7 +450,7 @@ def test_a_manifest_among_other_files_does_not_swallow_them(tmp_path: Path) -> N
     assert sorted(note.kind for note in notes.collected) == ["unknown-file", "unknown-file"]
 
 
-def test_a_missing_part_is_named_and_no_address_is_told(tmp_path: Path) -> None:
+def test_a_missing_part_is_named_without_an_address(tmp_path: Path) -> None:
     (tmp_path / "manifest-1.json").write_text(json.dumps(with_manifest(tmp_path)), encoding="utf-8")
     (tmp_path / "conversations-001.zip").unlink()
     notes = Notes()

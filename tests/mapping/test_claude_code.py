@@ -446,7 +446,7 @@ def file_attached(uuid: str = "f1", parent: str = "u1") -> dict[str, Any]:
     )
 
 
-def test_a_file_beside_a_prompt_is_told_with_its_words(tmp_path: Path) -> None:
+def test_a_file_attached_to_a_prompt_is_read_with_its_text(tmp_path: Path) -> None:
     conversation, notes = read(tmp_path, PROMPT, file_attached(), {**ANSWER, "parentUuid": "f1"})
     message = conversation.timeline[1]
 
@@ -504,7 +504,7 @@ def test_a_file_beside_a_prompt_is_told_with_its_words(tmp_path: Path) -> None:
     ],
     ids=["folder", "lines", "resource", "image", "pdf", "notebook"],
 )
-def test_what_else_is_put_beside_a_prompt(tmp_path: Path, attached: dict[str, Any], part: Media) -> None:
+def test_what_else_is_attached_to_a_prompt(tmp_path: Path, attached: dict[str, Any], part: Media) -> None:
     conversation, _ = read(tmp_path, PROMPT, attachment(**attached))
     message = conversation.timeline[1]
 
@@ -536,7 +536,7 @@ def test_what_the_app_attaches_by_itself_is_an_event(tmp_path: Path, attached: d
     assert event.data["attachment"] == attached
 
 
-def test_files_that_the_app_puts_behind_a_summary_are_hidden(tmp_path: Path) -> None:
+def test_files_that_the_app_puts_after_a_summary_are_hidden(tmp_path: Path) -> None:
     summary = {**PROMPT, "isCompactSummary": True}
     conversation, _ = read(tmp_path, summary, file_attached(), file_attached("f2", "f1"))
 
@@ -596,7 +596,7 @@ def test_hostile_names_of_files_are_not_followed(tmp_path: Path) -> None:
         f"p/{SESSION}/custom-title.json",
     ],
 )
-def test_files_beside_a_session_are_no_units(path: str) -> None:
+def test_files_next_to_a_session_are_no_units(path: str) -> None:
     assert readers.is_companion(path)
 
 

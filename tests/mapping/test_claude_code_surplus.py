@@ -108,7 +108,7 @@ def test_another_model_is_named(tmp_path: Path) -> None:
     assert total(conversation) == (14, 23, 301, 41)
 
 
-def test_the_last_sums_count_and_answers_behind_them_are_not_in_them(tmp_path: Path) -> None:
+def test_the_last_sums_count_without_answers_after_them(tmp_path: Path) -> None:
     conversation, _ = read(
         tmp_path,
         prompt("u1"),

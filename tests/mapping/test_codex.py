@@ -96,7 +96,7 @@ def only_part(tmp_path: Path, **payload: Any) -> Any:
     return part
 
 
-def test_session_meta_tells_id_folder_version_and_branch(tmp_path: Path) -> None:
+def test_session_meta_states_id_folder_version_and_branch(tmp_path: Path) -> None:
     read = session(tmp_path)
 
     assert read.id == SESSION
@@ -132,7 +132,7 @@ def test_roles(tmp_path: Path, stated: str, role: str, hidden: bool) -> None:
     assert message.made_id
 
 
-def test_content_is_kept_as_the_array_it_was(tmp_path: Path) -> None:
+def test_content_stays_the_array_it_was(tmp_path: Path) -> None:
     content = [
         {"type": "input_text", "text": "Look."},
         {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
@@ -146,7 +146,7 @@ def test_content_is_kept_as_the_array_it_was(tmp_path: Path) -> None:
     ]
 
 
-def test_sound_is_kept_apart(tmp_path: Path) -> None:
+def test_audio_is_separate(tmp_path: Path) -> None:
     (message,) = messages(
         tmp_path,
         item(
@@ -202,7 +202,7 @@ def test_one_track_becomes_messages_and_the_other_events(tmp_path: Path) -> None
     ]
 
 
-def test_what_only_the_second_track_tells_becomes_a_message(tmp_path: Path) -> None:
+def test_what_only_the_second_track_states_becomes_a_message(tmp_path: Path) -> None:
     prompt, thought, answer = messages(
         tmp_path,
         event(type="user_message", message="Hi."),
@@ -230,7 +230,7 @@ def test_what_only_the_second_track_tells_becomes_a_message(tmp_path: Path) -> N
     ],
     ids=["memory", "memory-cut", "plan", "plan-cut", "pieces"],
 )
-def test_an_answer_that_is_shown_without_its_markup_is_told_once(
+def test_an_answer_that_is_shown_without_its_markup_is_recorded_once(
     tmp_path: Path, texts: list[str], shown: str
 ) -> None:
     content = [{"type": "output_text", "text": text} for text in texts]
@@ -273,7 +273,7 @@ def test_why_a_turn_failed(tmp_path: Path) -> None:
     assert told.extra["payload"]["error"] == {"codex_error_info": "usage_limit_exceeded"}
 
 
-def test_a_prompt_in_pieces_is_told_once(tmp_path: Path) -> None:
+def test_a_prompt_in_pieces_is_recorded_once(tmp_path: Path) -> None:
     content = [
         {"type": "input_text", "text": "<image name=[Image #1]>"},
         {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
@@ -290,7 +290,7 @@ def test_a_prompt_in_pieces_is_told_once(tmp_path: Path) -> None:
     assert prompt.native == content
 
 
-def test_a_thought_whose_words_were_also_said_is_still_a_thought(tmp_path: Path) -> None:
+def test_reasoning_that_repeats_a_text_is_still_reasoning(tmp_path: Path) -> None:
     _, thought = messages(
         tmp_path, said("user", "Run the tests, please."), event(type="agent_reasoning", text="Run the tests")
     )
@@ -366,7 +366,7 @@ def test_calls(tmp_path: Path, payload: dict[str, Any], call: ToolCall) -> None:
         ("Plan updated", None, None),
     ],
 )
-def test_outputs_stay_as_they_are_and_tell_how_it_went(
+def test_outputs_stay_as_they_are_and_show_how_it_went(
     tmp_path: Path, output: str, is_error: bool | None, code: int | None
 ) -> None:
     call = item(type="function_call", name="shell", arguments="{}", call_id="c")
@@ -380,7 +380,7 @@ def test_outputs_stay_as_they_are_and_tell_how_it_went(
     ]
 
 
-def test_what_agents_wrote_to_each_other_is_said(tmp_path: Path) -> None:
+def test_what_agents_wrote_to_each_other_is_read(tmp_path: Path) -> None:
     (message,) = messages(
         tmp_path,
         line(
@@ -434,7 +434,7 @@ def test_what_was_written_to_the_cache_is_no_plain_input(tmp_path: Path) -> None
     assert (answer.usage.input, answer.usage.cache_read, answer.usage.cache_write) == (0, 40, 60)
 
 
-def test_counts_told_again_are_not_counted_again(tmp_path: Path) -> None:
+def test_repeated_counts_are_not_counted_again(tmp_path: Path) -> None:
     same = count((100, 0, 5, 0), (100, 0, 5, 0))
     read = session(
         tmp_path,
@@ -540,7 +540,7 @@ def test_a_fork_that_names_its_parent_only_in_its_first_line_has_the_parents_key
     assert [usage.key for usage in tree.usages(fork.timeline)] == [f"{PARENT}:9:0:1:0:10"]
 
 
-def test_a_sub_agent_that_starts_anew_has_keys_of_its_own(tmp_path: Path) -> None:
+def test_a_sub_agent_that_starts_again_has_keys_of_its_own(tmp_path: Path) -> None:
     spawned = {"source": {"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}}}}
     told = {**count((9, 0, 1, 0), (9, 0, 1, 0)), "timestamp": "2026-03-01T10:00:20.000Z"}
     agent = session(tmp_path, said("assistant", "a"), told, meta=spawned)
@@ -752,7 +752,7 @@ def test_compressed_rollouts_are_read(tmp_path: Path) -> None:
     assert read_one(plain).id == read_one(packed).id
 
 
-def test_of_a_rollout_and_its_compressed_twin_the_plain_one_is_read(tmp_path: Path) -> None:
+def test_of_a_rollout_and_its_compressed_duplicate_the_plain_one_is_read(tmp_path: Path) -> None:
     save_lines(tmp_path, NAME, [line("session_meta", META)])
     (tmp_path / f"{NAME}.zst").write_bytes(zstandard.compress((tmp_path / NAME).read_bytes()))
     notes = Notes()
@@ -777,7 +777,7 @@ def test_other_logs_are_not_claimed(record: dict[str, Any]) -> None:
     assert codex.sniff(Peek(Bytes(json.dumps(record).encode() + b"\n", "rollout-x.jsonl"))) is None
 
 
-def test_unknown_kinds_are_kept_and_noted_once(tmp_path: Path) -> None:
+def test_unknown_kinds_are_preserved_and_noted_once(tmp_path: Path) -> None:
     notes = Notes()
     lines = [line("session_meta", META), item(type="new", a=1), item(type="new", a=2), line("omen", {"b": 3})]
     (read,) = read_all([str(save_lines(tmp_path, NAME, lines))], notes)

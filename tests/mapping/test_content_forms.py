@@ -249,7 +249,7 @@ def test_content_is_read_in_each_form(
 
 
 @pytest.mark.parametrize("written", WRITTEN)
-def test_what_stands_beside_held_content_stays(tmp_path: Path, written: Callable[[Path, Any], Path]) -> None:
+def test_what_is_next_to_held_content_stays(tmp_path: Path, written: Callable[[Path, Any], Path]) -> None:
     held = {"mood": "calm", "content": {"pot": "clay", "content": "Tea?"}}
     (item,) = read_all([str(written(tmp_path, held))], Notes())
 

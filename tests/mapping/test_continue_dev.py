@@ -428,7 +428,7 @@ def test_thoughts(tmp_path: Path) -> None:
     assert second.at == "2025-11-10T10:20:00.000Z"
 
 
-def test_context_items_are_attachments_and_tell_the_providers(tmp_path: Path) -> None:
+def test_context_items_are_attachments_and_state_the_providers(tmp_path: Path) -> None:
     uri = {"type": "file", "value": "file:///a.py"}
     given = {
         "name": "a.py",
@@ -635,7 +635,7 @@ def asked_and_answered(*pairs: tuple[str, str]) -> dict[str, Any]:
     )
 
 
-def test_logs_tell_when_answers_came_and_keep_those_that_were_replaced(tmp_path: Path) -> None:
+def test_logs_state_when_answers_came_and_keep_those_that_were_replaced(tmp_path: Path) -> None:
     log = [
         event("chatInteraction", "2025-11-10T10:20:01Z", prompt="p", completion="first try"),
         event("chatInteraction", "2025-11-10T10:20:02Z", prompt="p", completion="b", tools=["ls"]),

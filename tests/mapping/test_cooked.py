@@ -919,7 +919,7 @@ def test_each_response_makes_a_request() -> None:
     assert ["s:c: not-expressed: events: 1"] == [str(note) for note in notes.collected]
 
 
-def test_branches_and_results_beside_the_chain() -> None:
+def test_branches_and_results_next_to_the_chain() -> None:
     talk = Conversation(
         id="c",
         source="s",
@@ -943,7 +943,7 @@ def test_branches_and_results_beside_the_chain() -> None:
     ] == shown(cook(talk))
 
 
-def test_in_a_list_all_that_was_said_before_was_in_view() -> None:
+def test_in_a_list_all_earlier_messages_were_in_view() -> None:
     timeline = [
         said("1", "user", Text(text="a")),
         said("2", "assistant", Text(text="b")),
@@ -1045,7 +1045,7 @@ def test_files_follow_each_other_whatever_the_order_of_their_conversations() -> 
     assert ["b0", "b1", "a2", "a5"] == [found["id"] for found in document["requests"]]
 
 
-def test_what_cannot_be_said_is_noted_once_with_a_count() -> None:
+def test_what_cannot_be_expressed_is_noted_once_with_a_count() -> None:
     talk = Conversation(
         id="c",
         source="s",

@@ -95,7 +95,7 @@ def test_session_id_version_and_times(tmp_path: Path) -> None:
     assert notes.collected == []
 
 
-def test_content_is_the_text_and_the_transformed_content_is_kept(tmp_path: Path) -> None:
+def test_content_is_the_text_and_the_transformed_content_is_preserved(tmp_path: Path) -> None:
     prompt = {"content": "hi", "transformedContent": "<now/> hi", "attachments": []}
     conversation, _ = session(tmp_path, ("user.message", prompt))
 
@@ -163,7 +163,7 @@ def test_a_result_may_stand_before_its_request(tmp_path: Path) -> None:
         "tool.execution_start",
     ],
 )
-def test_what_nobody_said_is_an_event(tmp_path: Path, kind: str) -> None:
+def test_what_nobody_wrote_is_an_event(tmp_path: Path, kind: str) -> None:
     conversation, notes = session(tmp_path, (kind, {"turnId": "0"}))
 
     start, event = conversation.timeline
@@ -257,7 +257,7 @@ def test_files_of_a_session_are_no_units(path: str, is_companion: bool) -> None:
     assert readers.is_companion(path) is is_companion
 
 
-def test_context_tells_folder_branch_and_commit(tmp_path: Path) -> None:
+def test_context_states_folder_branch_and_commit(tmp_path: Path) -> None:
     lines = chained(
         ("session.resume", {"context": {"cwd": "/other", "branch": "other"}}),
         ("user.message", {"content": "x"}),
@@ -726,7 +726,7 @@ PICTURE = "iVBORw0KGgo="
 ASSET = {"assetId": "sha256:1", "data": PICTURE, "mimeType": "image/png", "byteLength": 8, "type": "image"}
 
 
-def test_pictures_that_are_told_in_events_of_their_own(tmp_path: Path) -> None:
+def test_images_in_events_of_their_own(tmp_path: Path) -> None:
     named = {"assetId": "sha256:1", "byteLength": 8, "mimeType": "image/png"}
     gone = {"byteLength": 9, "mimeType": "image/png", "omittedReason": "too_large", "type": "image"}
     conversation, notes = session(
@@ -840,7 +840,7 @@ def test_history_file(tmp_path: Path) -> None:
 # What lies beside the events.
 
 
-def test_workspace_tells_what_the_events_do_not(tmp_path: Path) -> None:
+def test_workspace_states_what_the_events_do_not(tmp_path: Path) -> None:
     (tmp_path / "workspace.yaml").write_text(
         "cwd: /home/ana/app\nbranch: main\nname: A name\nsummary: A summary\nuser_named: true\n",
         encoding="utf-8",
@@ -899,7 +899,7 @@ def test_values_of_yaml(text: str, values: dict[str, Any], is_whole: bool) -> No
 @pytest.mark.parametrize(
     "text", ["e: &f g\nh: *f\n", "i: !!js x\n", "a: 'open\nb: z\n", "a: b: c\nd: e\n", "a: [" * 200]
 )
-def test_yaml_that_cannot_be_told_is_noted_and_kept_as_text(text: str) -> None:
+def test_yaml_that_cannot_be_parsed_is_noted_and_preserved_as_text(text: str) -> None:
     notes = Notes()
 
     assert workspace.parsed(text, notes, "workspace.yaml") == ({}, False)
@@ -1026,7 +1026,7 @@ def test_a_subagents_model_is_not_the_sessions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("root", ["", ".copilot", f".copilot/session-state/{SESSION}"])
-def test_files_beside_a_session_are_not_read_for_themselves(tmp_path: Path, root: str) -> None:
+def test_files_next_to_a_session_are_not_read_for_themselves(tmp_path: Path, root: str) -> None:
     folder = tmp_path / ".copilot"
     state = folder / "session-state"
     for path in (

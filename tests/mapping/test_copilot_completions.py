@@ -95,7 +95,7 @@ def test_roles_are_inferred(tmp_path: Path) -> None:
     ("kind", "role"),
     [("prompt", "user"), ("completion.request", "user"), ("completion", "assistant"), ("shown", "assistant")],
 )
-def test_the_type_of_an_event_with_one_text_tells_the_role(kind: str, role: str, tmp_path: Path) -> None:
+def test_the_type_of_an_event_with_one_text_states_the_role(kind: str, role: str, tmp_path: Path) -> None:
     alone = {"timestamp": AT, "file": "a", "extensionVersion": "1", "type": kind, "text": "said"}
     document = unified(tmp_path, event(), alone | {"file": "src/tea.py"}).only
 
@@ -204,7 +204,7 @@ def test_the_window_is_counted_from_the_last_event(tmp_path: Path) -> None:
     assert 12 == len(unified(tmp_path, *events).only["messages"])
 
 
-def test_suggestions_for_one_prompt_stand_beside_each_other(tmp_path: Path) -> None:
+def test_suggestions_for_one_prompt_stand_next_to_each_other(tmp_path: Path) -> None:
     events = [event(completionIndex=place, completion=str(place), accepted=place == 1) for place in range(3)]
     later = event(timestamp="2026-03-01T10:01:00Z")
     prompt, *suggested, next_prompt, _ = unified(tmp_path, *events, later).only["messages"]
@@ -238,7 +238,7 @@ def test_required_fields(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["timestamp", "completion", "file"])
-def test_an_event_without_a_required_field_is_kept(name: str, tmp_path: Path) -> None:
+def test_an_event_without_a_required_field_is_preserved(name: str, tmp_path: Path) -> None:
     documents = unified(tmp_path, event(file="b.py"), event(**{name: None})).documents
     codes = [
         block["code"] for one in documents for message in one["messages"] for block in message["content"]
@@ -390,7 +390,7 @@ def test_a_value_of_any_type_breaks_nothing(name: str, value: Any) -> None:
 
 @pytest.mark.parametrize("value", [None, 7, "x", [1], [[]], [{"a": []}], {"a": {"b": 1}}])
 @pytest.mark.parametrize("name", ["date", "copilot_ide_code_completions", "editors"])
-def test_counts_of_any_type_are_kept(name: str, value: Any) -> None:
+def test_counts_of_any_type_are_preserved(name: str, value: Any) -> None:
     (found,) = copilot_completions.read(
         Bytes(json.dumps([METRICS | {name: value}]).encode()), "metrics", Notes()
     )
@@ -410,7 +410,7 @@ def test_every_writer_takes_a_conversation_without_messages(tmp_path: Path) -> N
             )
 
 
-def test_what_became_of_a_suggestion_is_kept_beside_it() -> None:
+def test_what_became_of_a_suggestion_is_preserved_with_it() -> None:
     offered = {name: value for name, value in event().items() if name not in ("completion", "accepted")}
     turned_down = offered | {"type": "completion_rejected", "reason": "typed over"}
     data = "\n".join(map(json.dumps, [event(accepted=False), turned_down])).encode()

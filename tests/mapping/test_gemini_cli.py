@@ -75,7 +75,7 @@ def said(conversation: Conversation) -> list[str]:
     return [tree.plain_text(message) for message in tree.messages(conversation)]
 
 
-def test_the_head_tells_id_times_and_what_only_the_source_has(tmp_path: Path) -> None:
+def test_the_head_states_id_times_and_what_only_the_source_has(tmp_path: Path) -> None:
     read = session(tmp_path, user(), {"$set": {"lastUpdated": "2026-04-29T21:40:00.000Z"}})
 
     assert (read.id, read.made_id, read.source) == (SESSION, False, "gemini-cli")
@@ -218,7 +218,7 @@ def test_exit_codes(tmp_path: Path, name: str, output: str, code: int | None) ->
     assert told.extra.get("exit_code") == code
 
 
-def test_usage_is_told_without_the_cache_and_with_thoughts(tmp_path: Path) -> None:
+def test_usage_is_without_the_cache_and_with_reasoning(tmp_path: Path) -> None:
     tokens = {"input": 13283, "output": 21, "cached": 8147, "thoughts": 248, "tool": 7, "total": 13559}
     usage = only_message(tmp_path, answer(tokens=tokens)).usage
 
@@ -278,7 +278,7 @@ def test_a_step_back_opens_a_branch(tmp_path: Path) -> None:
     assert said(read) == ["one", "two", "three", "four"]
 
 
-def test_a_step_back_to_nobody_begins_anew(tmp_path: Path) -> None:
+def test_a_step_back_to_nobody_starts_again(tmp_path: Path) -> None:
     notes = Notes()
     path = save_lines(tmp_path, "a.jsonl", [HEAD, user(), answer(), {"$rewindTo": "x"}, user("u-2")])
     (read,) = read_all([str(path)], notes)
@@ -296,7 +296,7 @@ def test_twenty_thousand_steps_back_are_no_matter(tmp_path: Path) -> None:
     assert len(read.timeline) == 20_001
 
 
-def test_a_replaced_history_goes_on_behind_what_was_there(tmp_path: Path) -> None:
+def test_a_replaced_history_goes_on_after_what_was_there(tmp_path: Path) -> None:
     history = [user("s-1", "<state_snapshot>"), answer("g-1", [{"text": "Hi."}])]
     read = session(tmp_path, user(), answer(), {"$set": {"messages": history}}, user("u-2", "More."))
 
@@ -343,7 +343,7 @@ def test_a_step_back_after_a_replaced_history_goes_by_its_order(tmp_path: Path) 
     assert [message.made_id for message in tree.messages(read)] == [False, False, False, True]
 
 
-def test_a_call_of_the_models_history_is_not_told_twice(tmp_path: Path) -> None:
+def test_a_call_of_the_models_history_is_not_repeated(tmp_path: Path) -> None:
     content = [
         {
             "functionCall": {"id": "call-1", "name": "read_file", "args": {"file_path": "a.md"}},
@@ -365,7 +365,7 @@ def test_a_call_of_the_models_history_is_not_told_twice(tmp_path: Path) -> None:
         ({"description": "Sixty."}, "Sixty."),
     ],
 )
-def test_a_thought_of_a_resumed_session_is_told_once(
+def test_a_thought_of_a_resumed_session_is_recorded_once(
     tmp_path: Path, thought: dict[str, Any], again: str
 ) -> None:
     content = [
@@ -380,7 +380,7 @@ def test_a_thought_of_a_resumed_session_is_told_once(
     assert message.native == content
 
 
-def test_what_a_tool_gave_is_told_once(tmp_path: Path) -> None:
+def test_what_a_tool_gave_is_recorded_once(tmp_path: Path) -> None:
     read = session(
         tmp_path,
         user(),
@@ -396,7 +396,7 @@ def test_what_a_tool_gave_is_told_once(tmp_path: Path) -> None:
     assert event.data == {"type": "user", "content": ["call-1"]}
 
 
-def test_what_tools_gave_at_once_is_told_once(tmp_path: Path) -> None:
+def test_what_tools_gave_at_once_is_recorded_once(tmp_path: Path) -> None:
     other = [{"functionResponse": {"id": "call-2", "name": "glob", "response": {"output": "b.md"}}}]
     picture = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
     whole = [*RESULT, picture, *other]
@@ -407,7 +407,7 @@ def test_what_tools_gave_at_once_is_told_once(tmp_path: Path) -> None:
         assert [message.id for message in tree.messages(read)] == ["g-1", "u-2"]
 
 
-def test_what_a_tool_gave_and_no_call_has_is_said(tmp_path: Path) -> None:
+def test_output_of_a_tool_without_a_call_is_read(tmp_path: Path) -> None:
     read = session(tmp_path, answer(content="", toolCalls=[call(result=None)]), user(content=RESULT))
 
     assert [message.id for message in tree.messages(read)] == ["g-1", "u-1"]
@@ -423,7 +423,7 @@ def test_a_result_that_differs_from_its_calls_is_an_event_with_its_content(tmp_p
     assert event.data == {"type": "user", "content": masked}
 
 
-def test_a_result_beside_text_is_not_doubled(tmp_path: Path) -> None:
+def test_a_result_next_to_text_is_not_doubled(tmp_path: Path) -> None:
     content = [*RESULT, {"text": "Go on."}]
     read = session(tmp_path, answer(content="", toolCalls=[call(result=RESULT)]), user(content=content))
 
@@ -582,7 +582,7 @@ def in_project(tmp_path: Path, project: str, *below: str) -> Path:
     return folder
 
 
-def test_the_folder_is_told_by_a_file_of_the_project(tmp_path: Path) -> None:
+def test_the_folder_is_identified_by_a_file_of_the_project(tmp_path: Path) -> None:
     folder = in_project(tmp_path, "tea")
     (folder.parent / ".project_root").write_text(ROOT + "\n", encoding="utf-8")
 
@@ -590,7 +590,7 @@ def test_the_folder_is_told_by_a_file_of_the_project(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("project", ["tea", HASH])
-def test_the_folder_is_told_by_the_list_of_projects(tmp_path: Path, project: str) -> None:
+def test_the_folder_is_identified_by_the_list_of_projects(tmp_path: Path, project: str) -> None:
     folder = in_project(tmp_path, project)
     save_document(tmp_path / ".gemini", "projects.json", {"projects": {"/x": "x", ROOT: "tea"}})
 
@@ -600,7 +600,7 @@ def test_the_folder_is_told_by_the_list_of_projects(tmp_path: Path, project: str
 @pytest.mark.parametrize(
     ("directories", "cwd"), [(["/x", ROOT], ROOT), (["/x"], None), ([5], None), (5, None)]
 )
-def test_the_folder_is_told_by_its_hash(tmp_path: Path, directories: Any, cwd: str | None) -> None:
+def test_the_folder_is_identified_by_its_hash(tmp_path: Path, directories: Any, cwd: str | None) -> None:
     assert session(tmp_path, user(), {"$set": {"directories": directories}}).cwd == cwd
 
 

@@ -135,7 +135,7 @@ def test_details_are_messages_whose_name_is_the_role(tmp_path: Path, name: str, 
     assert (role, "Words") == said(conversation)[0]
 
 
-def test_what_is_not_mapped_is_kept_with_the_message(tmp_path: Path) -> None:
+def test_what_is_not_mapped_is_preserved_with_the_message(tmp_path: Path) -> None:
     record = documented(
         details=[{**REQUEST, "locale": "en"}, RESPONSE], activityControls=["Gemini Apps Activity"]
     )
@@ -170,7 +170,7 @@ def test_requests_and_responses_are_json_whose_text_is_taken(tmp_path: Path, raw
     assert [None if raw == text else raw] * 2 == [message.native for message in messages(conversation)]
 
 
-def test_what_an_interaction_says_beside_is_kept(tmp_path: Path) -> None:
+def test_other_fields_of_an_interaction_are_preserved(tmp_path: Path) -> None:
     first, _ = messages(only(tmp_path, documented(userInteractions=[interaction("a", "b", shown=True)])))
 
     assert {"endpoint": 2, "latencySeconds": 0.0, "shown": True} == first.extra["userInteractions"][
@@ -194,7 +194,7 @@ def test_entries_are_grouped_by_conversation_and_sorted_by_time(tmp_path: Path) 
     }
 
 
-def test_the_variant_is_told_for_each_entry(tmp_path: Path) -> None:
+def test_the_variant_is_detected_for_each_entry(tmp_path: Path) -> None:
     one = documented(details=[REQUEST, RESPONSE])
     two = documented(time="2024-02-17T22:06:00Z", userInteractions=[interaction('[{"text": "B"}]', "C")])
     three = prompted("Prompted D", "2024-02-17T22:07:00Z", titleUrl=one["titleUrl"])
@@ -257,7 +257,7 @@ def test_answers_that_are_missing_or_cut_are_noted(tmp_path: Path, html: str | N
         (b"<html><body>Sign in</body></html>", None),
     ],
 )
-def test_files_are_told_by_what_is_in_them(value: Any, expected: str | None) -> None:
+def test_files_are_identified_by_what_is_in_them(value: Any, expected: str | None) -> None:
     assert expected == sniffed(value)
 
 
@@ -274,7 +274,7 @@ def test_the_page_of_another_product_is_not_ours() -> None:
     assert sniffed(page("YouTube"), "MyActivity.html") is None
 
 
-def test_a_page_is_told_behind_its_long_style_sheet() -> None:
+def test_a_page_is_detected_after_its_long_style_sheet() -> None:
     assert "page" == sniffed(page("Applications Gemini", 3 * HEAD_BYTES), "MonActivité.html")
     assert sniffed(page("Search", 3 * HEAD_BYTES), "MyActivity.html") is None
 
@@ -324,7 +324,7 @@ def test_a_title_without_a_known_verb_is_a_prompt_if_it_was_answered(tmp_path: P
     assert isinstance(only(tmp_path, prompted("Frobbed x", html=None)).timeline[0], Event)
 
 
-def test_the_html_of_an_answer_stays_beside_its_text(tmp_path: Path) -> None:
+def test_the_html_of_an_answer_stays_next_to_its_text(tmp_path: Path) -> None:
     _, answer = messages(only(tmp_path, prompted("Prompted X", html="<p>a <b>b</b></p>")))
 
     assert [Text(text="a **b**")] == answer.parts
@@ -363,7 +363,7 @@ def test_ids_stay_when_the_log_grows(tmp_path: Path) -> None:
     assert before.timeline == after.timeline[:2]
 
 
-def test_files_that_are_beside_the_log(tmp_path: Path) -> None:
+def test_files_that_are_next_to_the_log(tmp_path: Path) -> None:
     folder = tmp_path / "Gemini Apps"
     folder.mkdir()
     (folder / "a-0123456789abcdef.png").write_bytes(b"\x89PNG")
@@ -461,7 +461,7 @@ def test_the_fast_path_reads_what_the_slow_path_reads(raw: dict[str, Any]) -> No
         prompted("Used X", html=None),
     ],
 )
-def test_what_logs_have_is_usual(raw: dict[str, Any]) -> None:
+def test_what_logs_have_takes_the_fast_path(raw: dict[str, Any]) -> None:
     record = SHAPE.one(json.dumps(raw).encode())
 
     assert isinstance(record, CommonRecord)
@@ -477,7 +477,7 @@ def test_what_logs_have_is_usual(raw: dict[str, Any]) -> None:
         {**prompted("Prompted X"), "safeHtmlItem": [{"html": "<p>a</p>"}, {"html": "<p>b</p>"}]},
     ],
 )
-def test_what_logs_have_beside_is_decoded_as_what_is_usual(raw: dict[str, Any]) -> None:
+def test_other_fields_of_logs_are_decoded_as_on_the_fast_path(raw: dict[str, Any]) -> None:
     record = SHAPE.one(json.dumps(raw).encode())
 
     assert raw == as_record(record)

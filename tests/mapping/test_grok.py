@@ -146,7 +146,7 @@ def test_a_summary_is_one_only_if_it_says_something(tmp_path: Path) -> None:
         ("user", "assistant"),
     ],
 )
-def test_any_sender_but_a_human_is_the_assistant_and_the_word_is_kept(
+def test_any_sender_but_a_human_is_the_assistant_and_the_word_is_preserved(
     tmp_path: Path, sender: str, role: str
 ) -> None:
     got = message(tmp_path, sender)
@@ -351,7 +351,7 @@ def test_a_chain_of_twenty_thousand_is_a_chain(tmp_path: Path) -> None:
 # Thinking and tools.
 
 
-def test_a_thinking_trace_is_kept_raw_and_is_reasoning(tmp_path: Path) -> None:
+def test_a_thinking_trace_is_preserved_raw_and_is_reasoning(tmp_path: Path) -> None:
     trace = f"First look.\n{CARD.format('k1', 'web_search', '{}')}\nThen think."
     got = message(tmp_path, thinking_trace=trace)
 
@@ -378,7 +378,7 @@ def test_both_kinds_of_traces_may_be_there(tmp_path: Path) -> None:
     ] == got.parts
 
 
-def test_a_step_does_not_think_again_what_the_trace_tells_around_its_calls(tmp_path: Path) -> None:
+def test_a_step_does_not_repeat_the_reasoning_of_the_trace_around_its_calls(tmp_path: Path) -> None:
     card = CARD.format("k1", "web_search", '{"query":"tides"}')
     steps = [{"tagged_text": f"I search. {card} And wait."}, {"tagged_text": f"More. {card}"}]
     got = message(tmp_path, thinking_trace=f"I search. {card} And wait.", steps=steps)
@@ -425,7 +425,7 @@ def test_text_in_which_nothing_is_closed_takes_no_longer(tmp_path: Path, opening
     assert time.process_time() - started < 5
 
 
-def test_a_call_without_an_id_is_told_once(tmp_path: Path) -> None:
+def test_a_call_without_an_id_is_recorded_once(tmp_path: Path) -> None:
     card = "<xai:tool_usage_card><xai:tool_name>web_search</xai:tool_name></xai:tool_usage_card>"
     got = message(tmp_path, thinking_trace=card, steps=[{"tagged_text": {"tool_usage_card": card}}])
 
@@ -471,7 +471,7 @@ def test_other_formats_are_not_claimed(tmp_path: Path, document: Any) -> None:
     assert READER.sniff(Peek(File(str(save_document(tmp_path, "x.json", document))))) is None
 
 
-def test_a_first_conversation_larger_than_the_head_is_recognised(tmp_path: Path) -> None:
+def test_a_first_conversation_larger_than_the_head_is_recognized(tmp_path: Path) -> None:
     document = export(chat(response("r1", "human", "long " * HEAD_BYTES)))
 
     assert "2026" == READER.sniff(Peek(File(str(save_document(tmp_path, "x.json", document)))))
@@ -517,7 +517,7 @@ def test_a_media_post_is_a_small_conversation(tmp_path: Path, word: str, kind: s
     assert (kind, "https://i.example/f") == (media.kind, media.ref)
 
 
-def test_a_task_is_kept_as_it_is(tmp_path: Path) -> None:
+def test_a_task_is_preserved_as_it_is(tmp_path: Path) -> None:
     task = {"task_id": "t1", "title": "News", "cadence": "daily"}
     (item,) = read(tmp_path, export(tasks=[task]))
     assert isinstance(item, Memory)
@@ -539,7 +539,7 @@ def test_the_profile_is_an_identity_and_names_the_person(tmp_path: Path) -> None
     assert {"user": user, "sessions": [{"id": "s"}], "prod-mc-billing.json": {"credits": 3}} == item.extra
 
 
-def test_assets_are_found_in_a_zip_also_behind_doubled_slashes(tmp_path: Path) -> None:
+def test_assets_are_found_in_a_zip_also_after_doubled_slashes(tmp_path: Path) -> None:
     path = tmp_path / "export.zip"
     home = "ttl/30d/export_data/u1"
     document = export(chat(response("r1", "human", file_attachments=["a1"])))

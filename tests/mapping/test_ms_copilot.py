@@ -117,13 +117,13 @@ def test_times_are_parsed_defensively_in_every_file(
     assert ({} if at == written else {"Time" if layout == "A" else "CreatedAt": written}) == message.extra
 
 
-def test_one_date_tells_for_the_whole_file_that_the_day_comes_first(tmp_path: Path) -> None:
+def test_one_date_shows_for_the_whole_file_that_the_day_comes_first(tmp_path: Path) -> None:
     found, _ = read(B + "3/2/2026 10:00,a,user,One\n17/2/2026 10:00,b,user,Two\n", tmp_path)
 
     assert ["2026-02-03T10:00:00Z", "2026-02-17T10:00:00Z"] == [one.started_at for one in found]
 
 
-def test_a_time_that_is_none_is_kept_and_noted(tmp_path: Path) -> None:
+def test_a_time_that_is_none_is_preserved_and_noted(tmp_path: Path) -> None:
     (conversation,), noted = read(A + "T,soon,user,x\n", tmp_path)
     (message,) = conversation.timeline
 
@@ -148,7 +148,7 @@ def test_a_time_that_is_none_is_kept_and_noted(tmp_path: Path) -> None:
         ("PROMPT,TIMESTAMP,CLIENTAPP", "windows-prompts"),
     ],
 )
-def test_the_header_tells_whatever_the_file_is_called(header: str, version: str, tmp_path: Path) -> None:
+def test_the_header_decides_whatever_the_file_is_called(header: str, version: str, tmp_path: Path) -> None:
     path = tmp_path / "download (1).txt"
     path.write_text(header + "\n" + ",".join("x" for _ in header.split(",")) + "\n", encoding="utf-8")
     notes = Notes()
@@ -159,7 +159,7 @@ def test_the_header_tells_whatever_the_file_is_called(header: str, version: str,
 
 
 @pytest.mark.parametrize("header", [A, B, D])
-def test_an_export_without_rows_is_told_and_no_error(header: str, tmp_path: Path) -> None:
+def test_an_export_without_rows_is_detected_and_no_error(header: str, tmp_path: Path) -> None:
     assert ([], ["ignored-file"]) == read(header, tmp_path)
 
 

@@ -353,7 +353,7 @@ def test_a_summary_takes_the_place_of_what_came_before(tmp_path: Path) -> None:
     assert read.summaries == [Summary(text="All of it.", kind="system", at=AT, message_id="msg_1")]
 
 
-def test_what_was_taken_back_is_behind_what_is_seen(tmp_path: Path) -> None:
+def test_what_was_taken_back_is_on_another_branch(tmp_path: Path) -> None:
     read = exported(
         tmp_path,
         (user("msg_1"), []),
@@ -661,7 +661,7 @@ def test_files_that_are_in_the_database_too_are_read_there(tmp_path: Path) -> No
     assert [note.kind for note in notes.collected] == [Kind.IGNORED_FILE.label]
 
 
-def test_events_of_a_run_tell_what_a_message_would(tmp_path: Path) -> None:
+def test_events_of_a_run_state_what_a_message_would(tmp_path: Path) -> None:
     finish = part("step-finish", identity="prt_2", reason="stop", cost=0.5, tokens=TOKENS)
     events = [
         {"type": kind, "timestamp": NOW, "sessionID": SESSION, "part": raw}

@@ -259,7 +259,7 @@ def test_a_result_without_an_id_answers_no_call_that_has_none_either() -> None:
     assert "tool_calls" not in found
 
 
-def test_an_answer_of_files_alone_is_not_told_in_words() -> None:
+def test_an_answer_of_files_alone_has_no_text() -> None:
     image = Media(kind="image", mime="image/png", data="AAAA")
     call = message(ToolCall(name="draw", call_id="1"), id="a")
     found = bundled(talk(call, message(ToolResult(call_id="1", output=[image]), id="b")))
@@ -320,7 +320,7 @@ def test_times_of_a_conversation(started: str | None, updated: str | None, expec
     assert expected == bundled(talk(message(), started_at=started, updated_at=updated)).only["temporal"]
 
 
-def test_without_any_time_it_is_told() -> None:
+def test_a_missing_time_is_noted() -> None:
     notes = Notes()
 
     assert bundled(talk(), notes=notes).only["temporal"] == {"created_at": "1970-01-01T00:00:00Z"}
@@ -411,7 +411,7 @@ def test_content_hash_as_the_specification_has_it() -> None:
 
 
 @pytest.mark.parametrize("extra", [{"big": 2**60}, {"deep": json.loads("[" * 200 + "]" * 200)}])
-def test_what_has_no_canonical_form_is_told_as_text(extra: dict[str, Any], tmp_path: Path) -> None:
+def test_what_has_no_canonical_form_is_shown_as_text(extra: dict[str, Any], tmp_path: Path) -> None:
     memory = Memory(id="a", source="x", kind="fact", text="Tea", extra=extra)
 
     assert [memory] == [replace(item, origin=None) for item in back(tmp_path, memory)]
@@ -429,7 +429,7 @@ def test_memories_without_text_kind_time_or_an_id_of_their_own() -> None:
     assert found["owner"] == {"id": "unknown"}
 
 
-def test_ratings_of_messages_are_told_with_them_and_kept_once(tmp_path: Path) -> None:
+def test_ratings_of_messages_are_reported_with_them_and_stored_once(tmp_path: Path) -> None:
     rated = talk(message(), feedback=[Feedback(rating="up", text="Nice", message_id="m")])
     (again,) = back(tmp_path, rated)
 
@@ -483,7 +483,7 @@ def test_a_conversation_of_a_provider_keeps_its_name_when_it_is_written_again() 
     assert ["perplexity", "local"] == [each["provider"]["name"] for each in again.conversations]
 
 
-def test_what_another_store_says_is_said_again() -> None:
+def test_what_another_store_has_is_written_again() -> None:
     """Status, provenance, confidence, access and times of memories, their relations, and their owner."""
     stored = json.loads((OTHER / "memory-store.json").read_bytes())
     notes = Notes()
@@ -502,7 +502,7 @@ def test_what_another_store_says_is_said_again() -> None:
     assert stored["owner"] == again["owner"]
 
 
-def test_what_a_file_says_is_told_once_and_by_the_formats_own_name(tmp_path: Path) -> None:
+def test_what_a_file_states_is_written_once_under_the_formats_own_name(tmp_path: Path) -> None:
     parts: list[Part] = [
         Text(text="see"),
         Media(kind="document", name="a.pdf", ref="a", text="Moss", extra={"pages": 2}),
@@ -518,7 +518,7 @@ def test_what_a_file_says_is_told_once_and_by_the_formats_own_name(tmp_path: Pat
     assert [parts] == [message.parts for message in tree.messages(found)]
 
 
-def test_a_memory_that_must_not_be_exported_is_not_and_that_is_told() -> None:
+def test_a_memory_that_must_not_be_exported_is_left_out_and_noted() -> None:
     notes = Notes()
     again = bundled(*outcome(OTHER).items, notes=notes)
 
@@ -547,7 +547,7 @@ def test_a_memory_that_must_not_be_exported_is_not_and_that_is_told() -> None:
         {"owner": {"did": "x", "created_at": []}},
     ],
 )
-def test_what_the_format_does_not_take_is_left_out_and_still_kept(
+def test_what_the_format_does_not_take_is_left_out_and_still_preserved(
     said: dict[str, Any], tmp_path: Path
 ) -> None:
     memory = Memory(id="a", source="pam", kind="fact", text="Tea", about="c", at=AT, extra=said)
@@ -576,7 +576,7 @@ def test_ids_of_two_stores_that_meet_relate_nothing() -> None:
     assert [] == bundled(owner, *memories, *memories).store["relations"]
 
 
-def test_an_identity_that_a_conversation_told_of_is_not_of_an_account_of_that_name() -> None:
+def test_an_identity_in_a_conversation_is_not_that_of_an_account_of_that_name() -> None:
     said = {"provenance": {"platform": "claude"}}
     memory = Memory(id="a", source="pam", kind="identity", text="A nurse", about="c", extra=said)
     found = bundled(talk(source="pam"), memory).store

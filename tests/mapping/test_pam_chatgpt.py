@@ -163,7 +163,7 @@ def test_a_missing_time_is_that_of_the_conversation(tmp_path: Path, time: Any) -
     assert found["created_at"] == "2023-11-14T22:13:19.25Z"
 
 
-def test_what_generated_an_image_is_kept(tmp_path: Path) -> None:
+def test_what_generated_an_image_is_preserved(tmp_path: Path) -> None:
     metadata = {"request_id": "r-7", "dalle": {"prompt": "a cup"}}
 
     assert (
@@ -217,7 +217,7 @@ def test_the_account_is_the_owner(tmp_path: Path) -> None:
     assert (identity["type"], identity["provenance"]["platform_user_id"]) == ("identity", "user-1")
 
 
-def test_what_was_told_to_the_memory_is_a_memory_of_the_conversation(tmp_path: Path) -> None:
+def test_what_the_memory_tool_stored_is_a_memory_of_the_conversation(tmp_path: Path) -> None:
     found = export(tmp_path, user={"id": "user-1"})
     memory = found.store["memories"][1]
     (entry,) = found.store["conversations_index"]

@@ -263,7 +263,7 @@ def test_token_budget_is_discarded(tmp_path: Path) -> None:
     assert "token_budget" not in json.dumps(found.conversations)
 
 
-def test_timing_of_parts_is_kept_in_raw_metadata(tmp_path: Path) -> None:
+def test_timing_of_parts_is_preserved_in_raw_metadata(tmp_path: Path) -> None:
     raw = json.dumps(one(tmp_path, text("Hi"))["raw_metadata"])
 
     assert AT in raw

@@ -64,7 +64,7 @@ def test_made_ids_are_not_the_providers(tmp_path: Path) -> None:
     assert (message["parent_id"], message["children_ids"]) == (None, [])
 
 
-def test_conversations_of_one_name_are_told_apart_by_time(tmp_path: Path) -> None:
+def test_conversations_of_one_name_are_distinguished_by_time(tmp_path: Path) -> None:
     rows = "Trip,2026-02-17T14:36:11,user,Hi\nTrip,2026-03-17T14:36:11,user,Again\n"
     found = bundle(tmp_path, ACTIVITY + rows)
 

@@ -138,7 +138,7 @@ def test_a_trace_is_a_thought_message_too(tmp_path: Path) -> None:
     assert answer["raw_metadata"]["thinking_trace"] == "Hm"
 
 
-def test_a_share_link_is_kept(tmp_path: Path) -> None:
+def test_a_share_link_is_preserved(tmp_path: Path) -> None:
     wrapped = response("r1", "assistant") | {"share_link": {"url": "s"}}
 
     assert bundle(tmp_path, wrapped).message("r1")["raw_metadata"]["share_link"] == {"url": "s"}

@@ -293,7 +293,7 @@ def test_what_is_required() -> None:
         ("2026-02-13T17:26:40+01:00", "2026-02-13T16:26:40.000Z"),
     ],
 )
-def test_timestamps_are_normalised(tmp_path: Path, stamp: Any, written: str) -> None:
+def test_timestamps_are_normalized(tmp_path: Path, stamp: Any, written: str) -> None:
     said = {"type": "User", "content": "now", "timestamp": stamp}
 
     assert documented(tmp_path, messages=[said])["messages"][-1]["timestamp"] == written
@@ -705,7 +705,7 @@ def test_results_that_are_not_as_many_as_calls_stay_where_they_are(tmp_path: Pat
     assert [call_id for call_id, *_ in told] == [str(T + 3)]
 
 
-def test_what_cline_says_behind_results_is_none_of_them() -> None:
+def test_what_cline_adds_after_results_is_none_of_them() -> None:
     assert markup.tool_outputs(f"{READ}{LATER}") == ["Boil.\n[x] Result: y"]
 
 

@@ -287,7 +287,7 @@ def test_a_summary_is_the_source_s_else_the_title_else_the_first_line(more: Any,
     assert expected == written("session", conversation(hidden, empty, prompt, **more)).only["Summary"]
 
 
-def test_a_message_behind_an_event_follows_the_message_before_it() -> None:
+def test_a_message_after_an_event_follows_the_message_before_it() -> None:
     timeline = (
         Message(id="1", role="user"),
         Event(id="e", name="turn", parent_id="1"),
@@ -329,7 +329,7 @@ def test_the_end_is_the_last_time_in_it() -> None:
         ([{"thought": "hm"}, {"text": "Yes."}], [{"thought": "hm"}, {"text": "Yes."}]),
     ],
 )
-def test_raw_content_has_thoughts_that_a_source_keeps_beside_it(native: Any, raw: Any) -> None:
+def test_raw_content_has_reasoning_that_a_source_stores_next_to_it(native: Any, raw: Any) -> None:
     thought, said = Reasoning(text="hm"), Text(text="Yes.")
     answer = Message(id="m", role="assistant", at=AT, parts=[thought, said], native=native)
     made = written("session", Conversation(id="c", source="x", timeline=[answer]))
@@ -337,7 +337,7 @@ def test_raw_content_has_thoughts_that_a_source_keeps_beside_it(native: Any, raw
     assert raw == json.loads(made.only["Messages"][0]["RawContent"])
 
 
-def test_content_is_what_was_said_and_raw_content_everything() -> None:
+def test_content_is_the_text_and_raw_content_everything() -> None:
     message = Message(
         id="1",
         role="assistant",

@@ -82,7 +82,7 @@ def test_an_answer_that_a_source_cut_is_one_message_and_results_follow_it() -> N
     assert "Both." == line["messages"][1]["content"]
 
 
-def test_a_line_per_branch_and_none_for_a_result_beside_it() -> None:
+def test_a_line_per_branch_and_none_for_a_result_next_to_it() -> None:
     both = lines(
         "openai-messages",
         said("u", "user", "go"),
@@ -353,7 +353,7 @@ def test_nothing_in_a_call_is_taken_for_a_mark() -> None:
     assert [{"name": "sh", "arguments": odd.input}] == sharegpt_calls(value)
 
 
-def test_what_is_said_of_a_result_follows_it() -> None:
+def test_text_about_a_result_follows_it() -> None:
     """Some sources have a call, its result and what was said of it in one message, or under one answer."""
     expected = [
         ("user", "2+2?"),

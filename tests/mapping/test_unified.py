@@ -509,7 +509,7 @@ def test_block(part: Part, block: dict[str, Any]) -> None:
         (Reasoning(encrypted="xyz"), "[encrypted reasoning]", {"type": "reasoning", "encrypted": "xyz"}),
     ],
 )
-def test_what_has_no_block_is_a_text_with_the_value_beside_it(part: Part, words: str, value: Any) -> None:
+def test_what_has_no_block_is_a_text_with_the_value_next_to_it(part: Part, words: str, value: Any) -> None:
     message = Message(id="1", role="user", at="2026-01-01T00:00:00Z", parts=[part, part])
     found = written("unified", Conversation(id=SESSION, source="x", timeline=[message]))
 
@@ -563,7 +563,7 @@ def test_cache_shares_only_where_they_are_stated() -> None:
     assert {"cache_creation_input_tokens": 10, "cache_read_input_tokens": 0} == message["tokens"]
 
 
-def test_counts_that_include_the_cache_stay_beside_ours() -> None:
+def test_counts_that_include_the_cache_stay_in_extra() -> None:
     usage = Usage(input=20, cache_read=64, extra={"input_tokens": 84, "prompt_tokens": 84})
     (message,) = unified(Message(id="1", role="assistant", usage=usage))["messages"]
 
@@ -683,7 +683,7 @@ def test_times_of_a_conversation_that_states_none() -> None:
     assert (early, late) == (found["created_at"], found["updated_at"])
 
 
-def test_no_time_at_all_is_said() -> None:
+def test_no_time_at_all_is_noted() -> None:
     found = written("unified", Conversation(id=SESSION, source="x"))
 
     assert "1970-01-01T00:00:00.000Z" == valid(found)["created_at"]
@@ -750,7 +750,7 @@ def test_rating(feedback: list[Feedback], rating: dict[str, Any]) -> None:
     assert rating == found["rating"]
 
 
-def test_events_are_kept_and_are_nobodys_parent() -> None:
+def test_events_are_preserved_and_are_nobodys_parent() -> None:
     found = unified(
         Message(id="1", role="user"),
         Event(id="e1", name="snapshot", parent_id="1", data={"files": 3}),

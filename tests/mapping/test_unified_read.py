@@ -107,7 +107,7 @@ def test_a_text_is_not_stated_twice() -> None:
     assert not any("agent_journal" in message for message in found["messages"])
 
 
-def test_fields_that_somebody_added_stay(tmp_path: Path) -> None:
+def test_added_fields_stay(tmp_path: Path) -> None:
     (document,) = written("unified", Conversation(id="no uuid", source="x", extra={"stars": 3})).documents
     read = read_one(save_document(tmp_path, "a.json", document | {"stars": 4, "reviewed": True}))
 
@@ -136,7 +136,7 @@ def test_an_empty_message_comes_back(parts: list[Part], tmp_path: Path) -> None:
     assert parts == message.parts
 
 
-def test_what_somebody_put_into_an_empty_message_is_read(tmp_path: Path) -> None:
+def test_what_was_put_into_an_empty_message_is_read(tmp_path: Path) -> None:
     said = Message(id="1", role="user")
     (document,) = written("unified", Conversation(id="no uuid", source="x", timeline=[said])).documents
     document["messages"][0]["content"] = [{"type": "text", "text": "hello"}]

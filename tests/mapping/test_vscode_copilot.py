@@ -492,7 +492,7 @@ def test_facts_about_the_session(tmp_path: Path) -> None:
     assert conversation.extra["repoData"] == repository
 
 
-def test_words_around_the_prompt_tell_what_nothing_else_does(tmp_path: Path) -> None:
+def test_words_around_the_prompt_state_what_nothing_else_does(tmp_path: Path) -> None:
     around = (
         "<environment_info>\nThe user's current OS is: Linux\nThe user's default shell is: \"zsh\". When …\n"
         "</environment_info>\n<workspace_info>\nI am working in a workspace with the following folders:\n"

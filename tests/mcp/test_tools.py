@@ -37,7 +37,7 @@ def test_agents_pay_little_for_the_definitions() -> None:
     assert ["search", "read", "list", "usage", "blame"] == [each.name for each in TOOLS]
 
 
-def test_search_finds_this_project_first(tmp_path: Path) -> None:
+def test_search_ranks_this_project_first(tmp_path: Path) -> None:
     with service(tmp_path) as opened:
         hits = ask(opened, "search", query="stew boil")["hits"]
         assert ["stew", "rose"] == [each["conversation"] for each in hits]

@@ -133,7 +133,7 @@ def test_arithmetic() -> None:
     st.sampled_from(["", " +00:00", " +05:30", " -08:00"]),
     st.booleans(),
 )
-def test_usual_dates_are_understood_as_dateutil_does(
+def test_common_dates_are_parsed_like_dateutil_does(
     at: datetime, form: str, zone: str, day_first: bool
 ) -> None:
     text = at.strftime(form) + zone

@@ -17,7 +17,7 @@ def odd(*usages: Usage | None) -> list[tuple[str, str]]:
     )
 
 
-def test_what_is_usual_is_not_odd() -> None:
+def test_what_is_common_is_not_odd() -> None:
     extra = {
         "input_tokens": 1, "service_tier": "standard", "output_tokens_details": {"reasoning_tokens": 0},
         "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 3}], "cost": 0.25,

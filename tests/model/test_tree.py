@@ -171,7 +171,7 @@ def talk() -> Conversation:
     return Conversation(id="t", source="s", head_id="c", timeline=[said("a"), thought, answer, other])
 
 
-def test_without_thinking_leaves_what_was_said() -> None:
+def test_without_thinking_leaves_the_texts() -> None:
     got = transforms.without(talk(), ["thinking"])
 
     assert ids(got.timeline) == ["a", "c", "d"]
@@ -194,7 +194,7 @@ def test_without_tools_and_thinking() -> None:
 
 
 @pytest.mark.parametrize("what", transforms.WHAT)
-def test_events_do_not_tell_what_was_left_out(what: transforms.What) -> None:
+def test_events_do_not_reveal_what_was_left_out(what: transforms.What) -> None:
     event = Event(id="e", name="say:reasoning", parent_id="c", at="2026-03-01T10:00:00Z", data={"text": "hm"})
     whole = replace(talk(), timeline=[*talk().timeline, event])
 
@@ -323,7 +323,7 @@ def test_a_branch_has_no_summary_of_what_is_not_on_it(shape: Literal["list", "tr
         (" \n ", None),
     ],
 )
-def test_a_title_is_what_a_person_says_behind_what_programs_put_before_it(
+def test_a_title_is_what_a_person_wrote_after_what_programs_put_before_it(
     text: str, title: str | None
 ) -> None:
     assert title == tree.title_from([text])

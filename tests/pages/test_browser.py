@@ -103,7 +103,7 @@ def test_a_folder_of_what_is_hostile_does_nothing(browser: Browser, tmp_path: Pa
         assert [1, 0] == [it.tell(SCRIPTS), it.tell(HANDLERS)]
 
 
-def test_search_unfolds_what_it_finds(browser: Browser, tmp_path: Path) -> None:
+def test_search_unfolds_its_hits(browser: Browser, tmp_path: Path) -> None:
     with opened(browser, page_of(tmp_path, talk())) as it:
         it.page.keyboard.press("/")
         it.page.keyboard.type("HAYSTACK")
@@ -210,7 +210,7 @@ CODE = {
         ("ts", ["let", "of"]),
     ],
 )
-def test_words_are_coloured_by_language(
+def test_words_are_colored_by_language(
     browser: Browser, tmp_path: Path, language: str, words: list[str]
 ) -> None:
     said = Message(id="1", role="assistant", parts=[Text(text=f"```{language}\n{CODE[language]}\n```")])
@@ -280,7 +280,7 @@ def test_nothing_moves_for_who_wants_that(browser: Browser, tmp_path: Path) -> N
         assert "0s" == it.tell(took)
 
 
-def test_code_is_coloured_when_it_is_seen(browser: Browser, tmp_path: Path) -> None:
+def test_code_is_colored_when_it_is_seen(browser: Browser, tmp_path: Path) -> None:
     with opened(browser, page_of(tmp_path, talk())) as it:
         it.until("CSS.highlights.get('word').size", 2)
 
@@ -295,7 +295,7 @@ PAPER = "getComputedStyle(document.body).backgroundColor"
 LIGHT, DARK = "rgb(252, 251, 249)", "rgb(23, 24, 27)"
 
 
-def test_colours(browser: Browser, tmp_path: Path) -> None:
+def test_colors(browser: Browser, tmp_path: Path) -> None:
     with opened(browser, page_of(tmp_path, talk()), dark=True) as it:
         assert DARK == it.tell(PAPER)
         it.page.keyboard.press("t")
@@ -326,7 +326,7 @@ def test_everything_is_there_without_a_script(browser: Browser, tmp_path: Path) 
         assert [] == it.asked[1:]
 
 
-def test_the_index_searches_what_was_said(browser: Browser, tmp_path: Path) -> None:
+def test_the_index_searches_texts(browser: Browser, tmp_path: Path) -> None:
     folder = folder_of(tmp_path, talk(), *kitchen_sink())
     with opened(browser, folder / "index.html") as it:
         it.page.keyboard.press("/")
@@ -391,7 +391,7 @@ UNNAMED = """
 """
 
 
-def test_who_hears_a_page_finds_their_way(browser: Browser, tmp_path: Path) -> None:
+def test_a_screen_reader_user_can_navigate_the_page(browser: Browser, tmp_path: Path) -> None:
     with opened(browser, page_of(tmp_path, talk()), width=390) as it:
         found = it.page.locator("body").aria_snapshot()
 

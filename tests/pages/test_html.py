@@ -66,7 +66,7 @@ def body(page: str) -> str:
     return page.partition('tabindex="-1">')[2].partition("</main>")[0]
 
 
-def test_what_the_api_would_have_cost_is_told_as_that() -> None:
+def test_what_the_api_would_have_cost_is_shown_as_that() -> None:
     """Per answer and in sum; what a source states is no list price, and no answer is counted twice."""
     answers: list[Message | Event] = [
         Message(id="1", role="assistant", usage=Usage(key="k", input=5)),
@@ -315,7 +315,7 @@ def test_a_line_of_mail_addresses_does_not_end_the_process() -> None:
     assert 'href="mailto:ana@example.org"' in markdown.prose("ana@example.org\n" * 600)
 
 
-def test_terminal_output_has_its_colours() -> None:
+def test_terminal_output_has_its_colors() -> None:
     shown = terminal_output.terminal_markup("a\x1b[1;31mb\x1b[0m\x1b[38;5;46mc\x1b[39m\x1b[2Kd")
 
     assert 'a<span class="bold fg1">b</span><span class="fg2">c</span>\\x1b[2Kd' == shown
@@ -364,7 +364,7 @@ def test_what_only_the_commands_say_is_in_the_terminal() -> None:
     assert 'id="' in shown.partition('class="result"')[2][:8]
 
 
-def test_tokens_are_told_once_at_the_last_message_of_an_answer() -> None:
+def test_tokens_are_recorded_once_at_the_last_message_of_an_answer() -> None:
     first, last = Usage(key="k", input=7, output=1), Usage(key="k", input=7, output=5, cost_usd=0.25)
     timeline: list[Message | Event] = [
         Message(id="1", role="assistant", parts=[Text(text="a")], usage=first),

@@ -185,7 +185,7 @@ def truth_of(asked: list[Exchange], scenario: Scenario = "fresh") -> Truth:
     )
 
 
-def test_a_history_that_tells_all_has_no_difference() -> None:
+def test_a_history_with_everything_has_no_difference() -> None:
     asked = exchanges()
     assert compared(asked, recorded(asked)) == set()
 

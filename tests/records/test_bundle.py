@@ -166,7 +166,7 @@ def test_another_key_is_refused_also_if_it_claims_to_be_this_one() -> None:
 @pytest.mark.parametrize(
     "text", [b"", b"[]", b"{", b'{"a": 1, "a": 2}', b'{"a": NaN}', b"\xff", b"[" * 100_000, b'"\\ud800"']
 )
-def test_what_is_no_store_is_told_and_never_raises(text: bytes) -> None:
+def test_what_is_no_store_is_reported_and_never_raises(text: bytes) -> None:
     assert not bundle.verify(text, KEY.public_key()).valid
     with pytest.raises(Refused, match="no memory store"):
         bundle.sign(text, KEY, signed_at=SIGNED_AT)
@@ -220,7 +220,7 @@ def test_folders_zips_and_stores_are_signed_in_their_place(bundles: Path) -> Non
     assert [] == pam_bundle.errors(zipped)
 
 
-def test_a_changed_memory_is_told_and_fails(bundles: Path) -> None:
+def test_a_changed_memory_is_reported_and_fails(bundles: Path) -> None:
     aj(bundles, "record", "sign-bundle", "--key", "keys/signing-key.pem", "folder")
     place = bundles / "folder" / "memory-store.json"
     place.write_bytes(place.read_bytes().replace(b"metric", b"other"))
@@ -232,7 +232,7 @@ def test_a_changed_memory_is_told_and_fails(bundles: Path) -> None:
 
 @pytest.mark.parametrize("command", ["sign-bundle", "verify-bundle"])
 @pytest.mark.parametrize("place", ["missing", "keys", "empty.zip"])
-def test_what_is_no_bundle_is_told_in_one_line(bundles: Path, command: str, place: str) -> None:
+def test_what_is_no_bundle_is_reported_in_one_line(bundles: Path, command: str, place: str) -> None:
     with zipfile.ZipFile(bundles / "empty.zip", "w") as archive:
         archive.writestr("a", b"")
     key = "keys/signing-key.pem" if command == "sign-bundle" else "keys/signing-key.pub.pem"

@@ -63,7 +63,7 @@ def test_from_a_conversation_to_a_verified_record(records: Path) -> None:
     )
 
 
-def test_a_changed_record_is_told_and_fails(records: Path) -> None:
+def test_a_changed_record_is_reported_and_fails(records: Path) -> None:
     place = min((records / "records").iterdir())
     aj(records, "record", "sign", "--key", "keys/signing-key.pem", str(place), "-o", "a.sig")
     place.write_bytes(place.read_bytes().replace(b"recipes", b"Recipes"))
@@ -147,7 +147,7 @@ def unusable(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_keys_that_will_not_do_are_told_in_one_line(records: Path) -> None:
+def test_keys_that_will_not_do_are_reported_in_one_line(records: Path) -> None:
     place = str(min((records / "records").iterdir()))
     for name, pem in unusable(records).items():
         path = records / f"{name}.pem"
@@ -172,7 +172,7 @@ def test_a_private_key_is_not_needed_to_verify(records: Path) -> None:
     assert "private key" in done.stderr
 
 
-def test_what_cannot_be_read_or_written_is_told_in_one_line(records: Path) -> None:
+def test_what_cannot_be_read_or_written_is_reported_in_one_line(records: Path) -> None:
     places = [str(path) for path in sorted((records / "records").iterdir())]
     (records / "file").touch()
     (records / "README.md").write_text("Tea\n", encoding="utf-8")

@@ -192,7 +192,7 @@ def test_foreign_folders_stay_as_they_are(tmp_path: Path, content: dict[str, byt
     assert content == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
 
-def test_what_lies_beside_an_index_stays_when_it_is_discarded(tmp_path: Path) -> None:
+def test_what_is_next_to_an_index_stays_when_it_is_discarded(tmp_path: Path) -> None:
     folder = made(tmp_path / "words")
     (folder / "notes.txt").write_text("mine")
     discard(folder)

@@ -60,7 +60,7 @@ def found(ranking: Ranking) -> list[int]:
     return [each.key for each in ranking.entries]
 
 
-def test_meaning_finds_what_shares_no_word(meaning: SemanticRanker, index: Index) -> None:
+def test_meaning_matches_what_shares_no_word(meaning: SemanticRanker, index: Index) -> None:
     query = parse("cycling makes sounds while braking")
 
     assert [] == found(index.search(query, limit=5))
@@ -231,7 +231,7 @@ class Lexical(Known):
         return [ScoredMessage(key, key, 0, 0.0, 0.0, has_words=False) for key in keys]
 
 
-def test_it_is_told_since_when_words_were_looked_for() -> None:
+def test_an_answer_states_since_when_words_were_searched() -> None:
     query = parse("soup connections")
 
     assert 5 == HybridRanker(Lexical([1]), Known([2])).rank(query, 3).since

@@ -152,7 +152,7 @@ FINDS = [
 
 
 @pytest.mark.parametrize(("query", "text"), FINDS)
-def test_finds(folder: Path, query: str, text: str) -> None:
+def test_hits(folder: Path, query: str, text: str) -> None:
     index = filled(folder, "nothing of the kind", text, "something else")
     assert [2] == found(index, query)
 
@@ -178,7 +178,7 @@ def test_does_not_find(folder: Path, query: str, text: str) -> None:
     assert [] == found(filled(folder, text), query)
 
 
-def test_what_people_said_comes_before_what_tools_printed(folder: Path) -> None:
+def test_what_people_wrote_comes_before_what_tools_printed(folder: Path) -> None:
     index = Index.open(folder)
     index.add(
         [
@@ -405,7 +405,7 @@ def test_fields_count_in_their_order_however_many_entries_have_them(folder: Path
 
 
 @pytest.mark.parametrize("query", ["lantern", "lantern door", "the lant*", '"the lantern"', "lantern_by*"])
-def test_what_is_short_counts_for_no_more_than_what_was_said_where_few_have_its_field(
+def test_what_is_short_counts_for_no_more_than_what_was_written_where_few_have_its_field(
     folder: Path, query: str
 ) -> None:
     said = "this is the lantern by the door, and here is what else there is to say of it"
@@ -450,7 +450,7 @@ def test_the_last_word_of_a_row_may_be_any_that_begins_so(
     assert [154] == found(index, "x東")
 
 
-def test_a_word_in_a_row_that_goes_on_counts_for_more_where_it_was_said(folder: Path) -> None:
+def test_a_word_in_a_row_that_goes_on_counts_for_more_where_it_was_written(folder: Path) -> None:
     index = Index.open(folder)
     index.add([entry(1, "user_account", at=1), entry(2, output="user_account", at=2)])
     index.commit(2)
@@ -458,7 +458,7 @@ def test_a_word_in_a_row_that_goes_on_counts_for_more_where_it_was_said(folder: 
     assert [1, 2] == found(index, "user_ac*")
 
 
-def test_a_rare_word_is_found_by_its_beginning_beside_whatever_else_is_asked_for(folder: Path) -> None:
+def test_a_rare_word_is_found_by_its_beginning_whatever_else_is_asked_for(folder: Path) -> None:
     index = Index.open(folder)
     index.add(entry(key, f"get{key % 250}") for key in range(1, 501))
     index.add([entry(501, "getaway weekend", conversation=2), entry(502, "weekend", conversation=2)])
@@ -532,7 +532,7 @@ def test_whoever_wants_more_of_what_is_in_quotes_gets_it_from_further_back(
     assert [5, 20, 80, 300] == [len(page) for page in pages]
 
 
-def test_it_is_not_told_of_what_is_older_than_what_was_asked_for(years: Index) -> None:
+def test_nothing_is_reported_of_what_is_older_than_what_was_asked_for(years: Index) -> None:
     ranking = years.search(parse("word", Filters(since=290 * WEEK)), limit=10)
     older = years.search(parse("word", Filters(since=270 * WEEK)), limit=10)
 
@@ -627,7 +627,7 @@ def test_the_newest_come_first_though_not_all_were_looked_at(years: Index) -> No
     assert ranking.since is None
 
 
-def test_it_is_not_told_of_what_follows_those_with_all_words(years: Index) -> None:
+def test_nothing_is_reported_of_what_follows_those_with_all_words(years: Index) -> None:
     few = years.rank(parse("the word it is at last"), 10)
     assert (1000, None) == (few.entries[0].key, few.since)
     assert len(few.entries) > 1

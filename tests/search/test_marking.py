@@ -86,7 +86,7 @@ def test_what_is_written_otherwise_is_marked(query: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("before", ["", "Maßstab: "])
-def test_what_is_frequent_is_marked_beside_what_is_rare(before: str) -> None:
+def test_frequent_words_are_marked_next_to_rare_ones(before: str) -> None:
     """However often it stands before, and with however many other words."""
     lines = "\n".join(f"error {number}: one two three four five" for number in range(3000))
     text = f"{before}{lines}\nfatal error in the last module\n{lines}"
@@ -117,7 +117,7 @@ def test_what_is_sought_in_one_place_is_shown_there(query: str, name: str) -> No
     assert (name, f"a needle in {name}", [(2, 8)]) == (field, snippet.text, snippet.marks)
 
 
-def test_what_is_coloured_is_marked() -> None:
+def test_what_is_colored_is_marked() -> None:
     text = "\x1b[1;31merror\x1b[0m: \x1b[2Kno errors"
     snippet = Highlighter(parse("error")).snippet([("output", text)])[1]
 

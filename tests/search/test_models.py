@@ -105,7 +105,7 @@ def test_chinese_is_cut_into_short_pieces() -> None:
     assert all(len(piece.encode()) <= chunks.MAX_CHUNK_BYTES for piece in pieces)
 
 
-def test_the_ends_of_an_output_tell_how_it_went() -> None:
+def test_the_ends_of_an_output_show_how_it_went() -> None:
     output = f"running 12 tests {'ok ' * 2000} error: the disk is full"
 
     first, last = chunks.first_and_last_chunk(output)
@@ -142,7 +142,7 @@ def test_many_texts_of_all_lengths_come_back_in_their_order(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json"])
-def test_a_broken_model_is_told_of_in_one_line(tmp_path: Path, file: str) -> None:
+def test_a_broken_model_is_reported_in_one_line(tmp_path: Path, file: str) -> None:
     tiny_onnx.write_model(tmp_path)
     (tmp_path / file).write_bytes(b"{ no model")
 
@@ -177,7 +177,7 @@ def test_a_model_that_does_not_fit_is_rejected_when_it_is_loaded(
     assert why in trouble
 
 
-def test_a_missing_extra_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny_onnx.write_model(tmp_path)
     monkeypatch.setattr(onnx, "find_spec", lambda _: None)
 
@@ -222,7 +222,7 @@ def test_that_there_is_no_model_is_trouble_where_one_was_settled(tmp_path: Path)
     assert "" == models.choose_model(tmp_path, "none", allow_custom=False, is_configured=True).problem
 
 
-def test_it_is_told_that_there_is_no_bundled_model_for_a_newer_python(
+def test_a_newer_python_without_the_bundled_model_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(static, "_PACKAGE", "no-such-package")

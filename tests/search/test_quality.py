@@ -74,7 +74,7 @@ def test_paraphrases_share_few_words() -> None:
             assert len(asked & said) <= len(asked) / 3, (each.query, asked & said)
 
 
-def test_slips_of_the_pen_are_in_nothing_that_was_said() -> None:
+def test_typing_errors_are_in_no_text() -> None:
     said = {
         word for talk in TALKS.values() for each in talk.messages for word in _WORD.findall(each.text.lower())
     }
@@ -92,7 +92,7 @@ def test_measures_are_those_of_the_books() -> None:
     assert (0.5, True) == (quality.mean([0, 1] * 20).value, quality.mean([0, 1] * 20).low < 0.5)
 
 
-def test_the_page_tells_what_is_measured(tmp_path: Path) -> None:
+def test_the_page_states_what_is_measured(tmp_path: Path) -> None:
     """It takes a few seconds, which the claim is worth."""
     judged = [each for each in JUDGED if each.half == "report"]
     scored = quality.measured(tmp_path, judged)

@@ -234,7 +234,7 @@ def test_all_that_a_hit_says_is_there_for_whoever_wants_it(config: Config, tmp_p
     assert {every} == {texts["oars", True], texts["grease", False], texts["grease", True]}
 
 
-def test_what_was_misspelt_is_said(search: Callable[..., Answer]) -> None:
+def test_what_was_misspelled_is_reported(search: Callable[..., Answer]) -> None:
     answer = search("hrabour moon")
     assert [("tides", "t2")] == found(answer)
     assert [("hrabour", ("harbour",))] == answer.corrections
@@ -429,7 +429,7 @@ def test_within_a_conversation(
     assert expected == every(forked.search("lantern", filters=within, mode="lexical"))
 
 
-def test_a_hit_in_a_fork_tells_where_else_it_is(forked: Journal) -> None:
+def test_a_hit_in_a_fork_states_where_else_it_is(forked: Journal) -> None:
     within = Filters(conversations=(forked.one("fork").key,))
     (hit,) = forked.search("door", filters=within, mode="lexical", context=1).hits
 
@@ -444,7 +444,7 @@ def test_what_is_shown(forked: Journal) -> None:
     assert {"m1", "m2", "m3", "r3", "h1"} == {message for _, message in seen}
 
 
-def test_facets_count_what_a_search_finds(forked: Journal, config: Config) -> None:
+def test_facets_count_the_matches_of_a_search(forked: Journal, config: Config) -> None:
     def roles(query: str, **filters: Any) -> dict[str, int]:
         return dict(forked.facets(query, filters=Filters(**filters)).values["role"])
 
@@ -478,7 +478,7 @@ def test_where_words_are_looked_for_only_words_are(forked: Journal, mode: Mode) 
     assert not texts.semantic_problem
 
 
-def test_it_is_said_since_when_frequent_words_were_looked_for(
+def test_an_answer_states_since_when_frequent_words_were_searched(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reach, "_MAX_CHEAP_ENTRIES", 20)
@@ -631,7 +631,7 @@ def test_rows_that_the_index_lacks_are_found(
         assert journal.search("harbour", mode="lexical").is_whole
 
 
-def test_what_no_filter_can_mean_is_told(search: Callable[..., Answer]) -> None:
+def test_what_no_filter_can_mean_is_reported(search: Callable[..., Answer]) -> None:
     assert [("source", "nobody")] == search("source:nobody -source:nothing harbour").unknown
     asked = Filters(projects=("tide", "/nowhere"), tools=("Bash", "hammer"), branches=("mian",))
     answer = search("nobody-says-this", filters=asked)
@@ -642,7 +642,7 @@ def test_what_no_filter_can_mean_is_told(search: Callable[..., Answer]) -> None:
     assert not search("role:user since:2020 std:vector in:text tide").misfits
 
 
-def test_what_could_not_be_looked_at_is_not_told_as_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_could_not_be_examined_is_not_reported_as_missing(capsys: pytest.CaptureFixture[str]) -> None:
     _report(Answer([], is_whole=False, unindexed_count=3), as_json=False)
 
     assert "for two seconds.\naj: Nothing found.\n" in capsys.readouterr().err

@@ -119,7 +119,7 @@ def test_what_nobody_wrote_is_taken_for_a_beginning(tmp_path: Path, typed: str, 
 
 
 @pytest.mark.parametrize("typed", ["recieve", "Recieve", "(RECIEVE),", "receieev"])
-def test_what_somebody_wrote_stays(index: Index, typed: str) -> None:
+def test_what_a_user_wrote_stays(index: Index, typed: str) -> None:
     assert [] == index.correct(parse(typed))[1]
 
 

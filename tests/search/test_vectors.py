@@ -99,7 +99,7 @@ def test_what_must_go_is_in_no_file_any_more(folder: Path) -> None:
     assert np.array_equal(rows, old.rows), "whoever was reading still can"
 
 
-def test_nothing_is_kept_of_nothing(folder: Path) -> None:
+def test_nothing_is_stored_of_nothing(folder: Path) -> None:
     vectors.append(folder, vectors.start_over(folder, MADE), keys(1), some(1), NONE)
 
     stored = StoredVectors(folder, vectors.rewrite_with(StoredVectors(folder, said(folder)), NONE))
@@ -108,7 +108,7 @@ def test_nothing_is_kept_of_nothing(folder: Path) -> None:
     assert [] == nearest.find_nearest(stored, some(1)[0], 5)
 
 
-def test_damage_is_told(folder: Path) -> None:
+def test_damage_is_reported(folder: Path) -> None:
     vectors.append(folder, vectors.start_over(folder, MADE), keys(1, 2), some(2), NONE)
     path = folder / "1.rows"
     path.write_bytes(b"\xff" * 32 + path.read_bytes()[32:])
@@ -146,7 +146,7 @@ def test_what_is_not_ours_stays(folder: Path) -> None:
     assert ["notes.txt"] == [path.name for path in folder.iterdir()]
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
     with pytest.raises(CannotWrite):

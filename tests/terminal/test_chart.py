@@ -42,7 +42,7 @@ def test_the_longest_bar_has_all_the_room() -> None:
     assert legend == "█ b   ▓ a   "
 
 
-def test_colours_and_none() -> None:
+def test_colors_and_none() -> None:
     assert "\x1b[1;36m" in drawn(*DAYS, color=True)[0]
     assert not any("\x1b" in line for line in drawn(*DAYS))
 

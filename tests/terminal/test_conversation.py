@@ -113,7 +113,7 @@ def test_nothing_that_is_shown_does_anything(
 
 
 @given(models.conversations, st.sampled_from([None, 1, 40, 100]))
-def test_all_that_was_said_is_shown_on_any_width(conversation: Conversation, width: int | None) -> None:
+def test_all_texts_are_shown_on_any_width(conversation: Conversation, width: int | None) -> None:
     view = View(branch="all", thinking=True, tools=True, everything=True)
     plain = "".join(shown(conversation, view, width=width).split())
 
@@ -175,7 +175,7 @@ def test_branches_that_are_chains_are_found() -> None:
     assert "  (1 other branch from here: --branch nm4999)\n" in got
 
 
-def test_what_is_printed_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_printed_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines are sent as they are made."""
     longest = 0
     message = Message(id="m", role="user", parts=[Text(text="x" * 1000)])
@@ -194,7 +194,7 @@ def test_what_is_printed_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 1000 < longest < 1100
 
 
-def test_where_nothing_branches_the_way_to_a_message_is_told_by_what_follows_it() -> None:
+def test_without_branches_the_path_to_a_message_is_known_from_what_follows_it() -> None:
     timeline: list[Message | Event] = [
         Message(id=each, role="user", parts=[Text(text=f"said {each}")]) for each in "abc"
     ]
@@ -245,7 +245,7 @@ def test_a_message_is_called_by_the_beginning_of_its_id() -> None:
         (None, ""),
     ],
 )
-def test_the_telling_argument(arguments: object, telling: str) -> None:
+def test_the_distinctive_argument(arguments: object, telling: str) -> None:
     call = Message(id="m", role="assistant", parts=[ToolCall(name="do", input=arguments)])
     got = shown(Conversation(id="c", source="x", timeline=[call]), View())
 
@@ -294,7 +294,7 @@ def test_pages_that_a_tool_found_are_named() -> None:
     assert "[cites Onions https://onions.example]" in got
 
 
-def test_a_request_that_failed_is_told_behind_what_it_asked() -> None:
+def test_a_failed_request_is_shown_after_its_prompt() -> None:
     asked = Message(id="m", role="user", parts=[Text(text="Is it late?")])
     failed = Request(prompt_id="m", error={"code": "429", "message": "Slow\ndown\x1b[31m"})
     conversation = Conversation(id="c", source="x", timeline=[asked], requests=[failed])

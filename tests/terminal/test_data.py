@@ -42,7 +42,7 @@ def test_a_character_in_two_pieces_is_one() -> None:
 
 
 @given(st.text())
-def test_whatever_is_said_json_stays_json(text: str) -> None:
+def test_json_stays_json_whatever_the_text(text: str) -> None:
     told = safe_data(json.dumps(text, ensure_ascii=False))
 
     assert text == json.loads(told)

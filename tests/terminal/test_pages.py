@@ -164,7 +164,7 @@ def test_no_line_of_a_table_is_wider_than_the_terminal(columns: int) -> None:
         (["d1000000000001", "d1000000000002"], ["d100000…", "d100000…"]),  # it would take much of the room
     ],
 )
-def test_what_tells_rows_apart_is_cut_behind_where_they_part(ids: list[str], shown: list[str]) -> None:
+def test_what_distinguishes_rows_is_cut_after_where_they_differ(ids: list[str], shown: list[str]) -> None:
     out = io.StringIO()
     columns = [
         Column("id", gives_way=True, is_distinctive=True),
@@ -251,7 +251,7 @@ def test_progress_is_gone_after_an_error(screen: Screen) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(0.5, "50 files  x"), (4.0, "50 files  12/s  x")])
-def test_the_rate_is_told_when_it_means_something(seconds: float, told: str) -> None:
+def test_the_rate_is_shown_when_it_means_something(seconds: float, told: str) -> None:
     assert told == progress_line._line(50, None, " files", seconds, "x")
 
 
@@ -343,7 +343,7 @@ def test_no_pager_where_none_is_wanted(pager: str) -> None:
     assert (SHOWN, 0) == on_a_terminal("not", "1", PAGER=f"{pager} x")
 
 
-def test_a_terminal_that_can_only_print_gets_no_pager_and_no_colours(pager: str) -> None:
+def test_a_terminal_that_can_only_print_gets_no_pager_and_no_colors(pager: str) -> None:
     assert ("line 0 \\x1b[2J `id` $(id)\n", 0) == on_a_terminal("paged", "1", PAGER=f"{pager} x", TERM="dumb")
 
 

@@ -146,7 +146,7 @@ def test_only_yes_is_yes(monkeypatch: pytest.MonkeyPatch, answer: str, is_yes: b
 
 @pytest.mark.usefixtures("_plain_environment")
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
-def test_colours_can_be_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_colors_can_be_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     screen = Screen()
     terminal.sink_of(screen).line(("user", "a"))
@@ -169,7 +169,7 @@ def test_the_width_is_stated_or_eighty(monkeypatch: pytest.MonkeyPatch, columns:
     assert width == terminal.sink_of(Screen()).width
 
 
-def test_a_file_has_no_colours_and_no_width() -> None:
+def test_a_file_has_no_colors_and_no_width() -> None:
     sink = terminal.sink_of(io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
 
     assert (False, None) == (sink.color, sink.width)
@@ -296,7 +296,7 @@ def test_on_a_terminal_names_are_shown_and_not_obeyed() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="no size of a file can be limited")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_what_a_full_disk_does_not_take_is_told(tmp_path: Path, unbuffered: str) -> None:
+def test_what_a_full_disk_does_not_take_is_reported(tmp_path: Path, unbuffered: str) -> None:
     """Python's stream without a buffer says how much was written, and nobody listens."""
     line = {
         "type": "user", "uuid": "u", "sessionId": "s", "timestamp": "2026-03-01T10:00:00Z",

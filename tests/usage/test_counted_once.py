@@ -76,7 +76,7 @@ def test_a_replay_does_not_move_usage_to_another_day(tmp_path: Path) -> None:
     assert {0: 50, 3: 25, 4: 10, 5: 5} == {day - first: output for day, output in days.items()}
 
 
-def test_an_hour_in_the_cache_is_told_apart(tmp_path: Path) -> None:
+def test_an_hour_in_the_cache_is_counted_separately(tmp_path: Path) -> None:
     histories.split_lines_and_copies(tmp_path / "home")
     with journal(tmp_path / "journal") as archive:
         imported(archive, *files_below(tmp_path / "home"))
@@ -85,7 +85,7 @@ def test_an_hour_in_the_cache_is_told_apart(tmp_path: Path) -> None:
     assert (1_500, 500, 1_000) == (spent.cache_write, spent.cache_write_5m, spent.cache_write_1h)
 
 
-def test_a_growing_session_is_counted_anew_when_it_ends(tmp_path: Path) -> None:
+def test_a_growing_session_is_counted_again_when_it_ends(tmp_path: Path) -> None:
     histories.sums_at_the_end(tmp_path / "home")
     (file,) = files_below(tmp_path / "home")
     whole = file.read_text(encoding="utf-8").splitlines(keepends=True)

@@ -118,7 +118,7 @@ def test_the_cost_is_what_the_catalog_itself_computes(
     assert float(theirs.total_price) == pytest.approx(ours)
 
 
-def test_every_size_that_prices_depend_on_is_one_that_sums_are_kept_by() -> None:
+def test_sums_are_stored_for_every_size_that_prices_depend_on() -> None:
     from genai_prices.data import providers  # noqa: PLC0415 (slow)
 
     starts = {
@@ -133,7 +133,7 @@ def test_every_size_that_prices_depend_on_is_one_that_sums_are_kept_by() -> None
     assert starts <= {0, *PRICE_TIER_TOKENS}
 
 
-def test_what_was_looked_up_is_kept_until_the_package_changes(tmp_path: Path) -> None:
+def test_what_was_looked_up_is_cached_until_the_package_changes(tmp_path: Path) -> None:
     path = tmp_path / "prices.json"
     first = Catalog(path)
     offers = first.offers("gpt-5-codex")
@@ -150,7 +150,7 @@ def test_what_was_looked_up_is_kept_until_the_package_changes(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"of": 1}', '{"of": "", "models": {"m": []}}'])
-def test_a_broken_file_of_prices_is_made_anew(text: str, tmp_path: Path) -> None:
+def test_a_broken_file_of_prices_is_made_again(text: str, tmp_path: Path) -> None:
     path = tmp_path / "prices.json"
     path.write_text(text.replace('""', f'"{_stamp(tmp_path)}"'), encoding="utf-8")
 
@@ -165,7 +165,7 @@ def _stamp(folder: Path) -> str:
     return stamp
 
 
-def test_what_cannot_be_kept_is_no_failure(tmp_path: Path) -> None:
+def test_what_cannot_be_cached_is_no_failure(tmp_path: Path) -> None:
     catalog = Catalog(tmp_path / "nowhere" / "prices.json")
 
     assert catalog.offers("gpt-4")

@@ -248,7 +248,7 @@ def test_estimates_have_lines_of_their_own(store: SqliteStore, settled: Config) 
     assert (16, 3, 14) == (found.total.output, found.estimated.input, found.estimated.output)
 
 
-def test_files_that_were_put_beside_a_question_are_estimated(store: SqliteStore, settled: Config) -> None:
+def test_files_attached_to_a_question_are_estimated(store: SqliteStore, settled: Config) -> None:
     at = "2026-03-01T10:00:00Z"
     asked = said("1", "go", at)
     asked = replace(asked, parts=[*asked.parts, Media(kind="document", text="how are you")])
@@ -271,13 +271,13 @@ def test_an_estimate_leaves_out_what_is_stated_or_copied(store: SqliteStore, set
     )
 
 
-def test_what_a_source_counts_too_low_is_told(store: SqliteStore, settled: Config) -> None:
+def test_what_a_source_counts_too_low_is_reported(store: SqliteStore, settled: Config) -> None:
     put(store, talk("a", used("1", None), source="cursor"))
 
     assert "no token counts" in told(store, settled, "day").notices.undercounts["cursor"]
 
 
-def test_what_is_counted_too_low_is_told_of_stated_costs_too(store: SqliteStore, settled: Config) -> None:
+def test_undercounts_are_reported_of_stated_costs_too(store: SqliteStore, settled: Config) -> None:
     put(store, talk("a", answer("1", None, Usage(output=1, cost_usd=0.5)), source="cursor"))
 
     assert ["cursor"] == list(told(store, settled, "day").notices.undercounts)
@@ -296,7 +296,7 @@ def test_tokens_of_a_free_cache_cost_nothing(
     assert found.total.cost_usd == pytest.approx(0.9)
 
 
-def test_prices_of_other_times_are_told_apart(store: SqliteStore, settled: Config) -> None:
+def test_prices_of_other_times_are_distinguished(store: SqliteStore, settled: Config) -> None:
     # o3 became cheaper on 10 June 2025: one line, two prices.
     before, after = "2025-06-09T23:45:00Z", "2025-06-10T00:00:00Z"
     put(store, talk("a", used("1", before, model="o3"), used("2", after, model="o3"), cwd="/w"))

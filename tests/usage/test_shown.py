@@ -79,7 +79,7 @@ def test_what_is_wider_than_the_screen_goes_on_below() -> None:
     ]  # fmt: skip
 
 
-def test_conversations_without_any_counts_are_said(
+def test_conversations_without_any_counts_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = made("day", tmp_path)
@@ -103,7 +103,7 @@ def test_programs_get_whole_numbers_and_no_bars(tmp_path: Path, monkeypatch: pyt
     assert lines == ["2026-02\t84\t0\t310800000\t0\t0\t0\t0\t310800000\t3108.000000"]
 
 
-def test_colours_only_where_they_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colors_only_where_they_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = made("day", tmp_path)
 
     assert any("\x1b" in line for line in shown(told, monkeypatch, columns=80, color=True))

@@ -68,7 +68,7 @@ def test_an_empty_journal_has_no_overview(tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, stories: Served, dark: bool) -> None:
+def test_axe_reports_nothing(browser: Browser, stories: Served, dark: bool) -> None:
     with visiting(browser, stories, "/overview", dark=dark, width=390) as it:
         violations = Axe().run(it.page).response["violations"]
         assert [] == [(each["id"], each["nodes"][0]["html"]) for each in violations]

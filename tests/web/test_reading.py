@@ -119,7 +119,7 @@ VIEWS = {
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, stories: Served, view: str, dark: bool) -> None:
+def test_axe_reports_nothing(browser: Browser, stories: Served, view: str, dark: bool) -> None:
     with visiting(browser, stories, VIEWS[view], dark=dark) as it:
         it.page.wait_for_load_state("networkidle")
         violations = Axe().run(it.page).response["violations"]
